@@ -48,6 +48,11 @@ impl Sample {
         Self { name, attrs: attrs.into_iter().collect(), inputs, is_train: false }
     }
 
+    /// A sample without parameters, with inputs of these shapes, uniform in (-1, 1).
+    pub fn plain(name: &'static str, shapes: &[&[usize]]) -> Self {
+        Self::new::<0>(name, [], shapes)
+    }
+
     /// Replaces the content of input `index`.
     #[must_use]
     pub fn fill(mut self, index: usize, fill: Fill) -> Self {

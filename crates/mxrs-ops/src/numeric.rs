@@ -7,6 +7,25 @@
 use mxrs_op::{RefInput, RefOutput, elements};
 use mxrs_types::DType;
 
+/// The value of [`mxrs_op::OpDef::reference`] for a kernel that only calls a function: `reference!(numeric::map, f, g)` is
+/// a kernel that calls `numeric::map(inputs, outputs, f, g)`. With the word `params` after the function's name, the kernel
+/// passes the parameters of the call before its inputs.
+macro_rules! reference {
+    ($function:path, params $(, $argument:expr)*) => {
+        Some(|params, inputs, outputs, _| {
+            $function(params, inputs, outputs $(, $argument)*);
+            Ok(())
+        })
+    };
+    ($function:path $(, $argument:expr)*) => {
+        Some(|_, inputs, outputs, _| {
+            $function(inputs, outputs $(, $argument)*);
+            Ok(())
+        })
+    };
+}
+pub(crate) use reference;
+
 /// The elements of an input.
 pub fn read(input: &RefInput<'_>) -> Vec<f64> {
     elements::read_f64(input.bytes, input.desc.dtype)

@@ -6,29 +6,29 @@
 //! MXNet: `abs`, also `_sparse_abs`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::families::{gradients, unary};
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_abs";
 
 /// Defines the operator `abs`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define("abs", &["_sparse_abs"], "out = |data|", |_, inputs, outputs, _| {
-        numeric::map(inputs, outputs, f64::abs, i64::wrapping_abs);
-        Ok(())
-    });
     OpDef {
+        aliases: &["_sparse_abs"],
+        summary: "out = |data|",
         precision: Precision::follows,
         gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
         companions: || vec![backward()],
-        ..elementwise
+        reference: reference!(numeric::map, f64::abs, i64::wrapping_abs),
+        ..unary::define("abs")
     }
 }
 
 fn backward() -> OpDef {
-    let elementwise = unary::define_backward(BACKWARD, "out = ograd * sign(data)", |_, inputs, outputs, _| {
-        unary::apply_backward(inputs, outputs, |g, x| g * numeric::sign(x));
-        Ok(())
-    });
-    OpDef { gradient: Gradient::By(|_, scope| gradients::linear_in_ograd(scope, BACKWARD)), ..elementwise }
+    OpDef {
+        summary: "out = ograd * sign(data)",
+        gradient: Gradient::By(|_, scope| gradients::linear_in_ograd(scope, BACKWARD)),
+        reference: reference!(unary::apply_backward, |g, x| g * numeric::sign(x)),
+        ..unary::define_backward(BACKWARD)
+    }
 }

@@ -10,10 +10,8 @@ use crate::families::gradients;
 use crate::inference::{bad_attribute, unify_all, unify_dtypes};
 use crate::numeric;
 use mxrs_op::param::{Parameters, parse_field};
-use mxrs_op::{
-    Accuracy, Attrs, Combines, Gradient, InputNames, OpDef, OpParams, ParamSpec, Pointwise, Precision, Sample,
-};
-use mxrs_types::{DType, PartialShape, Result};
+use mxrs_op::{Accuracy, Attrs, Combines, Gradient, InputNames, OpDef, ParamSpec, Pointwise, Precision, Sample};
+use mxrs_types::Result;
 
 /// Parameters of `add_n`. MXNet's C API lists no parameter, because `num_args` follows from the number of inputs.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +49,8 @@ pub fn define() -> OpDef {
             key: "num_args",
             count: |params| params.get::<AddNParams>().num_args,
         },
-        infer_shape,
-        infer_dtype,
+        infer_shape: |_, inputs, outputs| unify_all(inputs, outputs, "args"),
+        infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "args"),
         dtypes: NUMBERS,
         inplace: &[(0, 0)],
         pointwise: Pointwise::Yes,
@@ -79,14 +77,6 @@ pub fn define() -> OpDef {
         samples,
         ..OpDef::new("add_n").params::<AddNParams>()
     }
-}
-
-fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-    unify_all(inputs, outputs, "args")
-}
-
-fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
-    unify_dtypes(inputs.iter_mut().chain(outputs), "args")
 }
 
 fn samples() -> Vec<Sample> {

@@ -8,7 +8,7 @@
 use super::cast::{cast_back, convert};
 use crate::dtypes::{MOVABLE, NumberWord, dtype_of};
 use crate::inference::learn_dtype;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample, op_params};
 use mxrs_types::{DType, Result};
 
@@ -28,10 +28,7 @@ pub fn define() -> OpDef {
         dtypes: MOVABLE,
         pointwise: Pointwise::Yes,
         gradient: Gradient::By(|_, scope| cast_back(scope)),
-        reference: Some(|_, inputs, outputs, _| {
-            pass_or_convert(inputs, outputs);
-            Ok(())
-        }),
+        reference: reference!(pass_or_convert),
         samples,
         ..OpDef::new("amp_cast").params::<AmpCastParams>()
     }

@@ -94,9 +94,8 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [O
 fn samples() -> Vec<Sample> {
     let wide = Fill::Uniform(-9.0, 9.0);
     let two = |name, attrs: &[(&str, &str)]| {
-        let none: [(&str, &str); 0] = [];
         let attrs = [("num_outputs", "2")].iter().chain(attrs).copied().collect();
-        let sample = Sample { attrs, ..Sample::new(name, none, &[&[3, 5], &[2, 7]]) };
+        let sample = Sample { attrs, ..Sample::plain(name, &[&[3, 5], &[2, 7]]) };
         sample.fill(0, wide.clone()).fill(1, wide.clone())
     };
     vec![

@@ -8,25 +8,20 @@
 use crate::families::broadcast;
 use crate::families::broadcast_back::{self, SUM_LIKE};
 use crate::families::gradients::{Answers, if_wanted};
+use crate::numeric::reference;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// Defines the operator `broadcast_add`.
 pub fn define() -> OpDef {
-    let elementwise = broadcast::define(
-        "broadcast_add",
-        &["_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"],
-        "out = lhs + rhs",
-        |_, inputs, outputs, _| {
-            broadcast::zip(inputs, outputs, |a, b| a + b, i64::wrapping_add);
-            Ok(())
-        },
-    );
     OpDef {
+        aliases: &["_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"],
+        summary: "out = lhs + rhs",
         precision: Precision::widest,
         gradient: Gradient::By(|_, scope| gradient(scope)),
         // The backward operators that all broadcasting operators use.
         companions: || vec![broadcast_back::sum_like(), broadcast_back::stretch_like()],
-        ..elementwise
+        reference: reference!(broadcast::zip, |a, b| a + b, i64::wrapping_add),
+        ..broadcast::define("broadcast_add")
     }
 }
 

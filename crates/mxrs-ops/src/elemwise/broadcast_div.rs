@@ -7,17 +7,19 @@
 use crate::families::broadcast;
 use crate::families::broadcast_back::SUM_LIKE;
 use crate::families::gradients::{Answers, if_wanted};
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// Defines the operator `broadcast_div`.
 pub fn define() -> OpDef {
-    let elementwise =
-        broadcast::define("broadcast_div", &["_sparse_broadcast_div"], "out = lhs / rhs", |_, inputs, outputs, _| {
-            broadcast::zip(inputs, outputs, |a, b| a / b, numeric::divide_integers);
-            Ok(())
-        });
-    OpDef { precision: Precision::widest, gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+    OpDef {
+        aliases: &["_sparse_broadcast_div"],
+        summary: "out = lhs / rhs",
+        precision: Precision::widest,
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        reference: reference!(broadcast::zip, |a, b| a / b, numeric::divide_integers),
+        ..broadcast::define("broadcast_div")
+    }
 }
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {

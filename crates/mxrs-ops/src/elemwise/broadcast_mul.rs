@@ -7,16 +7,18 @@
 use crate::families::broadcast;
 use crate::families::broadcast_back::SUM_LIKE;
 use crate::families::gradients::{Answers, if_wanted};
+use crate::numeric::reference;
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// Defines the operator `broadcast_mul`.
 pub fn define() -> OpDef {
-    let elementwise =
-        broadcast::define("broadcast_mul", &["_sparse_broadcast_mul"], "out = lhs * rhs", |_, inputs, outputs, _| {
-            broadcast::zip(inputs, outputs, |a, b| a * b, i64::wrapping_mul);
-            Ok(())
-        });
-    OpDef { gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+    OpDef {
+        aliases: &["_sparse_broadcast_mul"],
+        summary: "out = lhs * rhs",
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        reference: reference!(broadcast::zip, |a, b| a * b, i64::wrapping_mul),
+        ..broadcast::define("broadcast_mul")
+    }
 }
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {

@@ -8,20 +8,19 @@
 use crate::families::broadcast;
 use crate::families::broadcast_back::SUM_LIKE;
 use crate::families::gradients::{Answers, if_wanted};
+use crate::numeric::reference;
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// Defines the operator `broadcast_sub`.
 pub fn define() -> OpDef {
-    let elementwise = broadcast::define(
-        "broadcast_sub",
-        &["_sparse_broadcast_minus", "_sparse_broadcast_sub", "broadcast_minus"],
-        "out = lhs - rhs",
-        |_, inputs, outputs, _| {
-            broadcast::zip(inputs, outputs, |a, b| a - b, i64::wrapping_sub);
-            Ok(())
-        },
-    );
-    OpDef { precision: Precision::widest, gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+    OpDef {
+        aliases: &["_sparse_broadcast_minus", "_sparse_broadcast_sub", "broadcast_minus"],
+        summary: "out = lhs - rhs",
+        precision: Precision::widest,
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        reference: reference!(broadcast::zip, |a, b| a - b, i64::wrapping_sub),
+        ..broadcast::define("broadcast_sub")
+    }
 }
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {

@@ -9,7 +9,7 @@
 use crate::dtypes::{DTypeWord, MOVABLE, dtype_of};
 use crate::families::gradients::Answers;
 use crate::inference::{learn_dtype, unify_all, unify_dtypes};
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{
     Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample, op_params,
 };
@@ -40,10 +40,7 @@ pub fn define() -> OpDef {
         pointwise: Pointwise::Yes,
         gradient: Gradient::By(|_, scope| cast_back(scope)),
         companions: || vec![backward()],
-        reference: Some(|_, inputs, outputs, _| {
-            convert(inputs, outputs);
-            Ok(())
-        }),
+        reference: reference!(convert),
         samples,
         ..OpDef::new("Cast").params::<CastParams>()
     }
@@ -72,13 +69,9 @@ fn backward() -> OpDef {
         pointwise: Pointwise::Yes,
         ignored_inputs: &[1],
         gradient: Gradient::By(|_, scope| cast_back(scope)),
-        reference: Some(|_, inputs, outputs, _| {
-            convert(inputs, outputs);
-            Ok(())
-        }),
+        reference: reference!(convert),
         samples: || {
-            let none: [(&str, &str); 0] = [];
-            let to = |name, shape: &[usize], dtype| Sample::new(name, none, &[shape, shape]).dtype(1, dtype);
+            let to = |name, shape: &[usize], dtype| Sample::plain(name, &[shape, shape]).dtype(1, dtype);
             vec![
                 to("to_float32", &[3, 5], DType::F32),
                 to("to_float16", &[2, 3, 4], DType::F16),

@@ -21,8 +21,14 @@ op_params! {
 
 /// Defines the operator `clip`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define("clip", &["_npi_clip", "_sparse_clip"], "out = min(max(data, a_min), a_max)", {
-        |params, inputs, outputs, _| {
+    OpDef {
+        aliases: &["_npi_clip", "_sparse_clip"],
+        summary: "out = min(max(data, a_min), a_max)",
+        samples,
+        precision: Precision::follows,
+        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
+        companions: || vec![backward()],
+        reference: Some(|params, inputs, outputs, _| {
             let ClipParams { a_min, a_max } = params.get();
             let (low, high) = (f64::from(*a_min), f64::from(*a_max));
             let integer = |x: i64| match x {
@@ -32,32 +38,26 @@ pub fn define() -> OpDef {
             };
             numeric::map(inputs, outputs, |x| numeric::clip(x, low, high), integer);
             Ok(())
-        }
-    });
-    OpDef {
-        samples,
-        precision: Precision::follows,
-        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
-        companions: || vec![backward()],
-        ..elementwise.params::<ClipParams>()
+        }),
+        ..unary::define("clip").params::<ClipParams>()
     }
 }
 
 const BACKWARD: &str = "_backward_clip";
 
 fn backward() -> OpDef {
-    let elementwise =
-        unary::define_backward(BACKWARD, "out = ograd within the bounds", |params, inputs, outputs, _| {
+    OpDef {
+        summary: "out = ograd within the bounds",
+        samples: || gradients::samples_after(&define()),
+        gradient: Gradient::By(|_, scope| gradients::linear_in_ograd(scope, BACKWARD)),
+        reference: Some(|params, inputs, outputs, _| {
             let ClipParams { a_min, a_max } = params.get();
             let (low, high) = (f64::from(*a_min), f64::from(*a_max));
             let is_out = |x: f64| x > high || x < low;
             unary::apply_backward(inputs, outputs, |g, x| if is_out(x) { 0.0 } else { g });
             Ok(())
-        });
-    OpDef {
-        samples: || gradients::samples_after(&define()),
-        gradient: Gradient::By(|_, scope| gradients::linear_in_ograd(scope, BACKWARD)),
-        ..elementwise.params::<ClipParams>()
+        }),
+        ..unary::define_backward(BACKWARD).params::<ClipParams>()
     }
 }
 

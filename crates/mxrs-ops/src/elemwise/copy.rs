@@ -4,22 +4,22 @@
 //!
 //! MXNet: `_copy`, also `identity`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::dtypes::MOVABLE;
 use crate::families::{gradients, unary};
-use crate::{dtypes::MOVABLE, numeric};
+use crate::numeric::{self, reference};
 use mxrs_op::{Accuracy, Gradient, OpDef, Precision, View};
 
 /// Defines the operator `_copy`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define("_copy", &["identity"], "out = data", |_, inputs, outputs, _| {
-        numeric::copy_bytes(inputs, outputs);
-        Ok(())
-    });
     OpDef {
+        aliases: &["identity"],
+        summary: "out = data",
         dtypes: MOVABLE,
         accuracy: Accuracy::Exact,
         view: |_, _| View::Identity,
         precision: Precision::follows,
         gradient: Gradient::By(gradients::pass_to_all),
-        ..elementwise
+        reference: reference!(numeric::copy_bytes),
+        ..unary::define("_copy")
     }
 }

@@ -6,24 +6,18 @@
 //! i64; both inputs have the same dtype.
 
 use crate::families::{gradients, pairwise};
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Combines, Gradient, OpDef, Precision};
 
 /// Defines the operator `elemwise_add`.
 pub fn define() -> OpDef {
-    let elementwise = pairwise::define(
-        "elemwise_add",
-        &["_Plus", "_add", "_plus", "_sparse_elemwise_add"],
-        "out = lhs + rhs",
-        |_, inputs, outputs, _| {
-            numeric::zip(inputs, outputs, |a, b| a + b, i64::wrapping_add);
-            Ok(())
-        },
-    );
     OpDef {
+        aliases: &["_Plus", "_add", "_plus", "_sparse_elemwise_add"],
+        summary: "out = lhs + rhs",
         combines: Combines::Sum,
         precision: Precision::widest,
         gradient: Gradient::By(gradients::pass_to_all),
-        ..elementwise
+        reference: reference!(numeric::zip, |a, b| a + b, i64::wrapping_add),
+        ..pairwise::define("elemwise_add")
     }
 }

@@ -7,21 +7,19 @@
 
 use crate::families::gradients::{Answers, if_wanted};
 use crate::families::pairwise;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// Defines the operator `elemwise_div`.
 pub fn define() -> OpDef {
-    let elementwise = pairwise::define(
-        "elemwise_div",
-        &["_Div", "_div", "_sparse_elemwise_div"],
-        "out = lhs / rhs",
-        |_, inputs, outputs, _| {
-            numeric::zip(inputs, outputs, |a, b| a / b, numeric::divide_integers);
-            Ok(())
-        },
-    );
-    OpDef { precision: Precision::widest, gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+    OpDef {
+        aliases: &["_Div", "_div", "_sparse_elemwise_div"],
+        summary: "out = lhs / rhs",
+        precision: Precision::widest,
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        reference: reference!(numeric::zip, |a, b| a / b, numeric::divide_integers),
+        ..pairwise::define("elemwise_div")
+    }
 }
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {

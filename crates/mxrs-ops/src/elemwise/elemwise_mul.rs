@@ -7,21 +7,19 @@
 
 use crate::families::gradients::{Answers, if_wanted};
 use crate::families::pairwise;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// Defines the operator `elemwise_mul`.
 pub fn define() -> OpDef {
-    let elementwise = pairwise::define(
-        "elemwise_mul",
-        &["_Mul", "_mul", "_sparse_elemwise_mul"],
-        "out = lhs * rhs",
-        |_, inputs, outputs, _| {
-            numeric::zip(inputs, outputs, |a, b| a * b, i64::wrapping_mul);
-            Ok(())
-        },
-    );
-    OpDef { precision: Precision::widest, gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+    OpDef {
+        aliases: &["_Mul", "_mul", "_sparse_elemwise_mul"],
+        summary: "out = lhs * rhs",
+        precision: Precision::widest,
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        reference: reference!(numeric::zip, |a, b| a * b, i64::wrapping_mul),
+        ..pairwise::define("elemwise_mul")
+    }
 }
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {

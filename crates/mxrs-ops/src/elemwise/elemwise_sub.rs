@@ -7,21 +7,19 @@
 
 use crate::families::gradients::{Answers, if_wanted};
 use crate::families::pairwise;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 /// Defines the operator `elemwise_sub`.
 pub fn define() -> OpDef {
-    let elementwise = pairwise::define(
-        "elemwise_sub",
-        &["_Minus", "_minus", "_sparse_elemwise_sub", "_sub"],
-        "out = lhs - rhs",
-        |_, inputs, outputs, _| {
-            numeric::zip(inputs, outputs, |a, b| a - b, i64::wrapping_sub);
-            Ok(())
-        },
-    );
-    OpDef { precision: Precision::widest, gradient: Gradient::By(|_, scope| gradient(scope)), ..elementwise }
+    OpDef {
+        aliases: &["_Minus", "_minus", "_sparse_elemwise_sub", "_sub"],
+        summary: "out = lhs - rhs",
+        precision: Precision::widest,
+        gradient: Gradient::By(|_, scope| gradient(scope)),
+        reference: reference!(numeric::zip, |a, b| a - b, i64::wrapping_sub),
+        ..pairwise::define("elemwise_sub")
+    }
 }
 
 fn gradient(scope: &mut dyn GradientScope) -> Answers {

@@ -6,18 +6,20 @@
 //! truncated.
 
 use crate::families::unary;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, OpDef};
 
 /// Defines the operator `exp`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define("exp", &["_sparse_exp"], "out = e^data", |_, inputs, outputs, _| {
-        numeric::map_float(inputs, outputs, f64::exp);
-        Ok(())
-    });
     let gradient = Gradient::By(|_, scope| {
         let (head, out) = (scope.out_grad(0)?, scope.output(0));
         Ok(vec![Some(scope.call_one("elemwise_mul", &[head, out])?)])
     });
-    OpDef { gradient, ..elementwise }
+    OpDef {
+        aliases: &["_sparse_exp"],
+        summary: "out = e^data",
+        gradient,
+        reference: reference!(numeric::map_float, f64::exp),
+        ..unary::define("exp")
+    }
 }

@@ -6,19 +6,17 @@
 //! MXNet: `_grad_add`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; both inputs have the same dtype.
 
 use crate::families::{gradients, pairwise};
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Combines, Gradient, OpDef};
 
 /// Defines the operator `_grad_add`.
 pub fn define() -> OpDef {
-    let elementwise = pairwise::define("_grad_add", &[], "out = lhs + rhs, of gradients", |_, inputs, outputs, _| {
-        numeric::zip(inputs, outputs, |a, b| a + b, i64::wrapping_add);
-        Ok(())
-    });
     OpDef {
+        summary: "out = lhs + rhs, of gradients",
         combines: Combines::GradientSum,
         inplace: &[(0, 0)],
         gradient: Gradient::By(gradients::pass_to_all),
-        ..elementwise
+        reference: reference!(numeric::zip, |a, b| a + b, i64::wrapping_add),
+        ..pairwise::define("_grad_add")
     }
 }

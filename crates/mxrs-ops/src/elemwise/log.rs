@@ -6,18 +6,20 @@
 //! truncated.
 
 use crate::families::unary;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, OpDef};
 
 /// Defines the operator `log`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define_on_positive("log", &["_sparse_log"], "out = ln(data)", |_, inputs, outputs, _| {
-        numeric::map_float(inputs, outputs, f64::ln);
-        Ok(())
-    });
     let gradient = Gradient::By(|_, scope| {
         let (head, data) = (scope.out_grad(0)?, scope.input(0));
         Ok(vec![Some(scope.call_one("elemwise_div", &[head, data])?)])
     });
-    OpDef { gradient, ..elementwise }
+    OpDef {
+        aliases: &["_sparse_log"],
+        summary: "out = ln(data)",
+        gradient,
+        reference: reference!(numeric::map_float, f64::ln),
+        ..unary::define_on_positive("log")
+    }
 }

@@ -8,10 +8,17 @@ use mxrs_op::{Accuracy, Gradient, OpDef};
 
 /// Defines the operator `ones_like`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define("ones_like", &[], "out = 1, shaped like data", |_, _, outputs, _| {
-        let n = outputs[0].desc.shape.n_elements();
-        numeric::write_integers(&mut outputs[0], &vec![1; n]);
-        Ok(())
-    });
-    OpDef { dtypes: MOVABLE, accuracy: Accuracy::Exact, gradient: Gradient::Zero, ignored_inputs: &[0], ..elementwise }
+    OpDef {
+        summary: "out = 1, shaped like data",
+        dtypes: MOVABLE,
+        accuracy: Accuracy::Exact,
+        gradient: Gradient::Zero,
+        ignored_inputs: &[0],
+        reference: Some(|_, _, outputs, _| {
+            let n = outputs[0].desc.shape.n_elements();
+            numeric::write_integers(&mut outputs[0], &vec![1; n]);
+            Ok(())
+        }),
+        ..unary::define("ones_like")
+    }
 }

@@ -7,32 +7,30 @@
 
 use crate::families::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
 use crate::families::unary;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
 const BACKWARD: &str = "_backward_sigmoid";
 
 /// Defines the operator `sigmoid`.
 pub fn define() -> OpDef {
-    let elementwise =
-        unary::define("sigmoid", &["_sparse_sigmoid"], "out = 1 / (1 + e^-data)", |_, inputs, outputs, _| {
-            numeric::map_float(inputs, outputs, numeric::sigmoid);
-            Ok(())
-        });
     OpDef {
+        aliases: &["_sparse_sigmoid"],
+        summary: "out = 1 / (1 + e^-data)",
         gradient: Gradient::By(|_, scope| from_output(scope, BACKWARD)),
         companions: || vec![backward()],
-        ..elementwise
+        reference: reference!(numeric::map_float, numeric::sigmoid),
+        ..unary::define("sigmoid")
     }
 }
 
 fn backward() -> OpDef {
-    let elementwise =
-        unary::define_backward_of_output(BACKWARD, "out = ograd * out * (1 - out)", |_, inputs, outputs, _| {
-            unary::apply_backward(inputs, outputs, |g, y| g * y * (1.0 - y));
-            Ok(())
-        });
-    OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
+    OpDef {
+        summary: "out = ograd * out * (1 - out)",
+        gradient: Gradient::By(|_, scope| second(scope)),
+        reference: reference!(unary::apply_backward, |g, y| g * y * (1.0 - y)),
+        ..unary::define_backward_of_output(BACKWARD)
+    }
 }
 
 fn second(scope: &mut dyn GradientScope) -> Answers {

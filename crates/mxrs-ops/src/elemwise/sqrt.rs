@@ -7,32 +7,31 @@
 
 use crate::families::gradients::{Answers, call_with_params, from_output, if_wanted};
 use crate::families::unary;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_sqrt";
 
 /// Defines the operator `sqrt`.
 pub fn define() -> OpDef {
-    let elementwise =
-        unary::define_on_positive("sqrt", &["_sparse_sqrt"], "out = data^(1/2)", |_, inputs, outputs, _| {
-            numeric::map_float(inputs, outputs, f64::sqrt);
-            Ok(())
-        });
     OpDef {
+        aliases: &["_sparse_sqrt"],
+        summary: "out = data^(1/2)",
         precision: Precision::follows,
         gradient: Gradient::By(|_, scope| from_output(scope, BACKWARD)),
         companions: || vec![backward()],
-        ..elementwise
+        reference: reference!(numeric::map_float, f64::sqrt),
+        ..unary::define_on_positive("sqrt")
     }
 }
 
 fn backward() -> OpDef {
-    let elementwise = unary::define_backward_of_output(BACKWARD, "out = ograd / (2 * out)", |_, inputs, outputs, _| {
-        unary::apply_backward(inputs, outputs, |g, y| g * 0.5 / y);
-        Ok(())
-    });
-    OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
+    OpDef {
+        summary: "out = ograd / (2 * out)",
+        gradient: Gradient::By(|_, scope| second(scope)),
+        reference: reference!(unary::apply_backward, |g, y| g * 0.5 / y),
+        ..unary::define_backward_of_output(BACKWARD)
+    }
 }
 
 fn second(scope: &mut dyn GradientScope) -> Answers {

@@ -6,31 +6,31 @@
 
 use crate::families::gradients::{Answers, from_input, if_wanted};
 use crate::families::unary;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_square";
 
 /// Defines the operator `square`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define("square", &["_sparse_square"], "out = data * data", |_, inputs, outputs, _| {
-        numeric::map(inputs, outputs, |x| x * x, |x| x.wrapping_mul(x));
-        Ok(())
-    });
     OpDef {
+        aliases: &["_sparse_square"],
+        summary: "out = data * data",
         precision: Precision::follows,
         gradient: Gradient::By(|_, scope| from_input(scope, BACKWARD)),
         companions: || vec![backward()],
-        ..elementwise
+        reference: reference!(numeric::map, |x| x * x, |x| x.wrapping_mul(x)),
+        ..unary::define("square")
     }
 }
 
 fn backward() -> OpDef {
-    let elementwise = unary::define_backward(BACKWARD, "out = 2 * ograd * data", |_, inputs, outputs, _| {
-        numeric::zip(inputs, outputs, |g, x| 2.0 * g * x, |g, x| g.wrapping_mul(x).wrapping_mul(2));
-        Ok(())
-    });
-    OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
+    OpDef {
+        summary: "out = 2 * ograd * data",
+        gradient: Gradient::By(|_, scope| second(scope)),
+        reference: reference!(numeric::zip, |g, x| 2.0 * g * x, |g, x| g.wrapping_mul(x).wrapping_mul(2)),
+        ..unary::define_backward(BACKWARD)
+    }
 }
 
 /// The gradient of the backward operator, which is symmetric in its two inputs and linear in each of them.

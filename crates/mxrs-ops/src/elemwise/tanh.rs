@@ -7,32 +7,31 @@
 
 use crate::families::gradients::{Answers, call_scalar, call_with_params, from_output, if_wanted};
 use crate::families::unary;
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef, Precision};
 
 const BACKWARD: &str = "_backward_tanh";
 
 /// Defines the operator `tanh`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define("tanh", &["_sparse_tanh"], "out = tanh(data)", |_, inputs, outputs, _| {
-        numeric::map_float(inputs, outputs, f64::tanh);
-        Ok(())
-    });
     OpDef {
+        aliases: &["_sparse_tanh"],
+        summary: "out = tanh(data)",
         precision: Precision::follows,
         gradient: Gradient::By(|_, scope| from_output(scope, BACKWARD)),
         companions: || vec![backward()],
-        ..elementwise
+        reference: reference!(numeric::map_float, f64::tanh),
+        ..unary::define("tanh")
     }
 }
 
 fn backward() -> OpDef {
-    let elementwise =
-        unary::define_backward_of_output(BACKWARD, "out = ograd * (1 - out * out)", |_, inputs, outputs, _| {
-            unary::apply_backward(inputs, outputs, |g, y| g * (1.0 - y * y));
-            Ok(())
-        });
-    OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
+    OpDef {
+        summary: "out = ograd * (1 - out * out)",
+        gradient: Gradient::By(|_, scope| second(scope)),
+        reference: reference!(unary::apply_backward, |g, y| g * (1.0 - y * y)),
+        ..unary::define_backward_of_output(BACKWARD)
+    }
 }
 
 fn second(scope: &mut dyn GradientScope) -> Answers {

@@ -8,11 +8,18 @@ use mxrs_op::{Accuracy, Gradient, OpDef};
 
 /// Defines the operator `zeros_like`.
 pub fn define() -> OpDef {
-    let elementwise =
-        unary::define("zeros_like", &["_sparse_zeros_like"], "out = 0, shaped like data", |_, _, outputs, _| {
+    OpDef {
+        aliases: &["_sparse_zeros_like"],
+        summary: "out = 0, shaped like data",
+        dtypes: MOVABLE,
+        accuracy: Accuracy::Exact,
+        gradient: Gradient::Zero,
+        ignored_inputs: &[0],
+        reference: Some(|_, _, outputs, _| {
             let n = outputs[0].desc.shape.n_elements();
             numeric::write_integers(&mut outputs[0], &vec![0; n]);
             Ok(())
-        });
-    OpDef { dtypes: MOVABLE, accuracy: Accuracy::Exact, gradient: Gradient::Zero, ignored_inputs: &[0], ..elementwise }
+        }),
+        ..unary::define("zeros_like")
+    }
 }

@@ -1,32 +1,14 @@
 //! The definition that broadcasting operators with two inputs share: sizes of 1 stretch, missing leading axes count as 1.
 
-use crate::dtypes::NUMBERS;
 use crate::families::pairwise;
 use crate::inference::{OP, learn, learn_dim};
 use crate::numeric;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, ReferenceFn, Sample};
+use mxrs_op::{OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 /// Defines an operator `out[i] = f(lhs[i'], rhs[i''])` over the broadcast shape.
-pub fn define(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    summary: &'static str,
-    reference: ReferenceFn,
-) -> OpDef {
-    OpDef {
-        aliases,
-        summary,
-        inputs: InputNames::Fixed(&["lhs", "rhs"]),
-        infer_shape,
-        infer_dtype: pairwise::infer_dtype,
-        dtypes: NUMBERS,
-        inplace: &[(0, 0), (1, 0)],
-        accuracy: Accuracy::Elementwise,
-        reference: Some(reference),
-        samples,
-        ..OpDef::new(name)
-    }
+pub fn define(name: &'static str) -> OpDef {
+    OpDef { infer_shape, pointwise: Pointwise::No, samples, ..pairwise::define(name) }
 }
 
 fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
@@ -98,15 +80,14 @@ pub fn positions(from: &Shape, to: &Shape) -> Vec<usize> {
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("same", none, &[&[3, 5], &[3, 5]]),
-        Sample::new("row", none, &[&[3, 5], &[1, 5]]),
-        Sample::new("column", none, &[&[3, 1], &[3, 5]]),
-        Sample::new("both", none, &[&[2, 1, 4], &[1, 3, 1]]),
-        Sample::new("channels", none, &[&[2, 3, 5, 7], &[1, 3, 1, 1]]),
-        Sample::new("fewer_axes", none, &[&[2, 3, 5], &[5]]),
-        Sample::new("one", none, &[&[1], &[1]]),
-        Sample::new("empty", none, &[&[0, 3], &[1, 3]]),
+        Sample::plain("same", &[&[3, 5], &[3, 5]]),
+        Sample::plain("row", &[&[3, 5], &[1, 5]]),
+        Sample::plain("column", &[&[3, 1], &[3, 5]]),
+        Sample::plain("both", &[&[2, 1, 4], &[1, 3, 1]]),
+        Sample::plain("channels", &[&[2, 3, 5, 7], &[1, 3, 1, 1]]),
+        Sample::plain("fewer_axes", &[&[2, 3, 5], &[5]]),
+        Sample::plain("one", &[&[1], &[1]]),
+        Sample::plain("empty", &[&[0, 3], &[1, 3]]),
     ]
 }

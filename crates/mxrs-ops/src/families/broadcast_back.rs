@@ -110,10 +110,9 @@ fn learn_stretched(small: &mut PartialShape, large: &mut PartialShape) -> Result
 
 /// Pairs of a large and a small shape. If `first` is 0, the large one comes first, otherwise the small one.
 fn samples(first: usize) -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     let of = |name, large: &[usize], small: &[usize]| {
         let shapes = if first == 0 { [large, small] } else { [small, large] };
-        Sample::new(name, none, &shapes)
+        Sample::plain(name, &shapes)
     };
     vec![
         of("same", &[3, 5], &[3, 5]),

@@ -1,8 +1,9 @@
 //! Helpers for declaring gradients: gradient functions that many operators share; and, for backward operators, shape
 //! inference and samples.
 
+use crate::families::backward::samples_of;
 use crate::inference::unify;
-use mxrs_op::{Attrs, GradValue, GradientScope, InferShape, OpDef, OpParams, Sample, SampleInput, is_annotation_key};
+use mxrs_op::{Attrs, GradValue, GradientScope, InferShape, OpDef, OpParams, Sample, is_annotation_key};
 use mxrs_types::{PartialShape, Result};
 
 /// The gradient of each input, or `None` for an input without gradient.
@@ -78,15 +79,5 @@ pub fn infer_shape_by(
 /// Makes samples of the backward operator from the samples of `forward`: inserts a gradient of the first output before the
 /// inputs.
 pub fn samples_after(forward: &OpDef) -> Vec<Sample> {
-    (forward.samples)().into_iter().filter_map(|sample| with_ograd(forward, sample)).collect()
-}
-
-fn with_ograd(forward: &OpDef, mut sample: Sample) -> Option<Sample> {
-    let params = forward.parse(&sample.attrs).ok()?;
-    let mut inputs: Vec<PartialShape> = sample.inputs.iter().map(|i| PartialShape::from(&i.shape)).collect();
-    let mut outputs = vec![PartialShape::unknown(); forward.n_outputs.get(&params)];
-    forward.infer_shapes(&params, &mut inputs, &mut outputs).ok()?;
-    let ograd = SampleInput { shape: outputs[0].known()?, fill: mxrs_op::Fill::Uniform(-1.0, 1.0), dtype: None };
-    sample.inputs.insert(0, ograd);
-    Some(sample)
+    samples_of(forward, |sample, outputs| Some([&outputs[..1], &sample.inputs].concat()))
 }

@@ -13,9 +13,9 @@
 //! layers and `_contrib_requantize` use 127 levels instead, which makes every requantized result 0.4 % too large. In
 //! this crate all operators use one rule, and integers differ from MXNet's by less than one quantum.
 
-use crate::inference::{OP, bad_attribute, learn, learn_dtype};
+use crate::inference::{OP, bad_attribute, learn, learn_dtype, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{RefInput, RefOutput, Sample, SampleInput, op_enum};
+use mxrs_op::{InputNames, OpDef, OutputCount, RefInput, RefOutput, Sample, SampleInput, op_enum};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
@@ -184,6 +184,30 @@ pub const ACTIVATIONS: &[DType] = &[DType::I8, DType::U8];
 
 /// Names of the three outputs: a quantized tensor and the ends of its range.
 pub const OUTPUTS: &[&str] = &["output", "min_output", "max_output"];
+
+/// Defines an operator with three outputs: integers, and the two ends of their range.
+pub fn define(name: &'static str) -> OpDef {
+    OpDef {
+        n_outputs: OutputCount::Fixed(3),
+        n_visible: OutputCount::Fixed(3),
+        output_names: OUTPUTS,
+        ..OpDef::new(name)
+    }
+}
+
+/// Defines an operator on one quantized tensor. The result has the integer type of this tensor.
+pub fn define_same_type(name: &'static str) -> OpDef {
+    OpDef {
+        inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
+        infer_dtype: |_, inputs, outputs| {
+            require_type(inputs[0], ACTIVATIONS, "data")?;
+            learn_range_types(inputs[1..].iter_mut().chain(&mut outputs[1..]))?;
+            unify_dtypes([&mut inputs[0], &mut outputs[0]], "output")
+        },
+        dtypes: ACTIVATIONS,
+        ..define(name)
+    }
+}
 
 /// A sample's input of this integer type, with values over its whole range.
 pub fn integers(shape: &[usize], dtype: DType) -> SampleInput {

@@ -7,7 +7,7 @@ use crate::dtypes::NUMBERS;
 use crate::families::gradients;
 use crate::inference::{learn, learn_dim, resolve_axis, unify_dtypes};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, ReferenceFn, Sample, op_params};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, Sample, op_params};
 use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
@@ -23,19 +23,11 @@ op_params! {
 }
 
 /// Defines a reduction with the parameters `axis`, `keepdims` and `exclude`.
-pub fn define(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    summary: &'static str,
-    reference: ReferenceFn,
-) -> OpDef {
+pub fn define(name: &'static str) -> OpDef {
     OpDef {
-        aliases,
-        summary,
         infer_shape,
         dtypes: NUMBERS,
         accuracy: Accuracy::Reduction,
-        reference: Some(reference),
         samples,
         ..OpDef::new(name).params::<ReduceParams>()
     }
@@ -43,15 +35,15 @@ pub fn define(
 
 /// Defines the backward operator of a reduction: it takes (ograd, data) and returns a tensor of data's shape. The content of
 /// data is not read.
-pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
+pub fn define_backward(name: &'static str) -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(&["ograd", "data"]),
         infer_shape: |params, inputs, outputs| gradients::infer_shape_by(infer_shape, params, inputs, outputs),
         infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "data"),
         ignored_inputs: &[1],
         accuracy: Accuracy::Elementwise,
-        samples: || gradients::samples_after(&define("reduction", &[], "", |_, _, _, _| Ok(()))),
-        ..define(name, &[], summary, reference)
+        samples: || gradients::samples_after(&define("reduction")),
+        ..define(name)
     }
 }
 
@@ -128,14 +120,13 @@ pub fn groups(shape: &Shape, reduced: &[bool]) -> Vec<Vec<usize>> {
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("all", none, &[&[3, 5]]),
+        Sample::plain("all", &[&[3, 5]]),
         Sample::new("last", [("axis", "-1")], &[&[2, 3, 7]]),
         Sample::new("first", [("axis", "0")], &[&[5, 3]]),
         Sample::new("space", [("axis", "(2, 3)"), ("keepdims", "True")], &[&[2, 3, 4, 5]]),
         Sample::new("exclude", [("axis", "1"), ("exclude", "True")], &[&[2, 3, 4]]),
-        Sample::new("one", none, &[&[1]]),
+        Sample::plain("one", &[&[1]]),
         Sample::new("no_rows", [("axis", "1")], &[&[0, 3]]),
     ]
 }

@@ -4,9 +4,9 @@
 use crate::dtypes::MOVABLE;
 use crate::families::gradients::Answers;
 use crate::inference::{OP, unify, unify_dtypes};
-use crate::numeric;
-use mxrs_op::{Gradient, GradientScope, InputNames, OpDef, OpParams, Sample, View};
-use mxrs_types::{Error, Result};
+use crate::numeric::{self, reference};
+use mxrs_op::{Gradient, GradientScope, InputNames, OpDef, OpParams, Precision, Sample, View};
+use mxrs_types::Error;
 
 const BACKWARD: &str = "_backward_reshape";
 
@@ -17,6 +17,18 @@ pub fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let mut answers = vec![None; scope.n_inputs()];
     answers[0] = Some(scope.call_one(BACKWARD, &[head, data])?);
     Ok(answers)
+}
+
+/// Defines an operator that keeps the elements and their order. Its output is a view.
+pub fn define_view(name: &'static str) -> OpDef {
+    OpDef {
+        dtypes: MOVABLE,
+        view: |_, _| View::Reshape,
+        precision: Precision::follows,
+        gradient: Gradient::By(gradient),
+        reference: reference!(numeric::copy_bytes),
+        ..OpDef::new(name)
+    }
 }
 
 /// Defines the operator `_backward_reshape`, a companion of `Reshape`.
@@ -39,18 +51,14 @@ pub fn define() -> OpDef {
         view: |_, _| View::Reshape,
         ignored_inputs: &[1],
         gradient: Gradient::By(gradient),
-        reference: Some(|_, inputs, outputs, _| -> Result<()> {
-            numeric::copy_bytes(inputs, outputs);
-            Ok(())
-        }),
+        reference: reference!(numeric::copy_bytes),
         samples: || {
-            let none: [(&str, &str); 0] = [];
             vec![
-                Sample::new("from_flat", none, &[&[24], &[2, 3, 4]]),
-                Sample::new("to_matrix", none, &[&[2, 3, 4], &[6, 4]]),
-                Sample::new("one_axis_less", none, &[&[1, 5], &[5]]),
-                Sample::new("to_scalar", none, &[&[1], &[]]),
-                Sample::new("empty", none, &[&[0, 6], &[0, 2, 3]]),
+                Sample::plain("from_flat", &[&[24], &[2, 3, 4]]),
+                Sample::plain("to_matrix", &[&[2, 3, 4], &[6, 4]]),
+                Sample::plain("one_axis_less", &[&[1, 5], &[5]]),
+                Sample::plain("to_scalar", &[&[1], &[]]),
+                Sample::plain("empty", &[&[0, 6], &[0, 2, 3]]),
             ]
         },
         ..OpDef::new(BACKWARD)

@@ -3,50 +3,33 @@
 use crate::dtypes::NUMBERS;
 use crate::families::pairwise;
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, InputNames, OpDef, Pointwise, RefInput, RefOutput, ReferenceFn, Sample};
+use mxrs_op::{Accuracy, Fill, InputNames, OpDef, Pointwise, RefInput, RefOutput, Sample};
 
 /// Defines an operator `out[i] = f(data[i])` with the shape and type of its input.
-pub fn define(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    summary: &'static str,
-    reference: ReferenceFn,
-) -> OpDef {
+pub fn define(name: &'static str) -> OpDef {
     OpDef {
-        aliases,
-        summary,
         dtypes: NUMBERS,
         inplace: &[(0, 0)],
         pointwise: Pointwise::Yes,
         accuracy: Accuracy::Elementwise,
-        reference: Some(reference),
         samples: || samples(-4.0, 4.0),
         ..OpDef::new(name)
     }
 }
 
 /// Does the same as [`define`], but with samples of positive values only.
-pub fn define_on_positive(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    summary: &'static str,
-    reference: ReferenceFn,
-) -> OpDef {
-    OpDef { samples: || samples(0.05, 4.0), ..define(name, aliases, summary, reference) }
+pub fn define_on_positive(name: &'static str) -> OpDef {
+    OpDef { samples: || samples(0.05, 4.0), ..define(name) }
 }
 
 /// Defines a backward operator `out[i] = f(ograd[i], data[i])`, whose output may be written in place of ograd.
-pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
-    OpDef {
-        inputs: InputNames::Fixed(&["ograd", "data"]),
-        inplace: &[(0, 0)],
-        ..pairwise::define(name, &[], summary, reference)
-    }
+pub fn define_backward(name: &'static str) -> OpDef {
+    OpDef { inputs: InputNames::Fixed(&["ograd", "data"]), inplace: &[(0, 0)], ..pairwise::define(name) }
 }
 
 /// Does the same as [`define_backward`], but the second input is the output of the forward call instead of data.
-pub fn define_backward_of_output(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
-    OpDef { inputs: InputNames::Fixed(&["ograd", "out"]), ..define_backward(name, summary, reference) }
+pub fn define_backward_of_output(name: &'static str) -> OpDef {
+    OpDef { inputs: InputNames::Fixed(&["ograd", "out"]), ..define_backward(name) }
 }
 
 /// Applies `f(ograd, saved)`, computed in floats for all types. Integer results truncate and saturate.
@@ -55,18 +38,16 @@ pub fn apply_backward(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], f:
     numeric::write(&mut outputs[0], &ograd.into_iter().zip(saved).map(|(g, x)| f(g, x)).collect::<Vec<f64>>());
 }
 
-const NONE: [(&str, &str); 0] = [];
-
 /// Samples of the shapes that every elementwise kernel must handle, and one sample of [`special_values`].
 fn samples(low: f64, high: f64) -> Vec<Sample> {
     let uniform = Fill::Uniform(low, high);
     vec![
-        Sample::new("matrix", NONE, &[&[3, 5]]).fill(0, uniform.clone()),
-        Sample::new("odd", NONE, &[&[2, 3, 7, 5]]).fill(0, uniform.clone()),
-        Sample::new("one", NONE, &[&[1]]).fill(0, uniform.clone()),
-        Sample::new("scalar", NONE, &[&[]]).fill(0, uniform),
-        Sample::new("empty", NONE, &[&[0, 3]]),
-        Sample::new("special", NONE, &[&[2, 4]]).fill(0, Fill::Values(special_values())),
+        Sample::plain("matrix", &[&[3, 5]]).fill(0, uniform.clone()),
+        Sample::plain("odd", &[&[2, 3, 7, 5]]).fill(0, uniform.clone()),
+        Sample::plain("one", &[&[1]]).fill(0, uniform.clone()),
+        Sample::plain("scalar", &[&[]]).fill(0, uniform),
+        Sample::plain("empty", &[&[0, 3]]),
+        Sample::plain("special", &[&[2, 4]]).fill(0, Fill::Values(special_values())),
     ]
 }
 

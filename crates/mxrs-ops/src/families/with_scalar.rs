@@ -3,12 +3,9 @@
 //! The scalar is first converted to the tensor's type. So a fractional scalar loses its fraction if the tensor holds
 //! integers, as in MXNet.
 
-use crate::dtypes::NUMBERS;
-use crate::families::pairwise;
+use crate::families::unary;
 use crate::numeric;
-use mxrs_op::{
-    Accuracy, Attrs, Fill, InputNames, OpDef, OpParams, Pointwise, RefInput, RefOutput, ReferenceFn, Sample, op_params,
-};
+use mxrs_op::{Attrs, Fill, OpDef, OpParams, RefInput, RefOutput, Sample, op_params};
 
 op_params! {
     /// Parameters of the operators with a scalar.
@@ -21,30 +18,13 @@ op_params! {
 }
 
 /// Defines an operator `out[i] = f(data[i], scalar)`.
-pub fn define(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    summary: &'static str,
-    reference: ReferenceFn,
-) -> OpDef {
-    OpDef {
-        aliases,
-        summary,
-        dtypes: NUMBERS,
-        inplace: &[(0, 0)],
-        pointwise: Pointwise::Yes,
-        accuracy: Accuracy::Elementwise,
-        reference: Some(reference),
-        samples,
-        ..OpDef::new(name).params::<ScalarParams>()
-    }
+pub fn define(name: &'static str) -> OpDef {
+    OpDef { samples, ..unary::define(name).params::<ScalarParams>() }
 }
 
 /// Defines a backward operator `out[i] = f(ograd[i], data[i], scalar)`, whose output may be written in place of ograd.
-pub fn define_backward(name: &'static str, summary: &'static str, reference: ReferenceFn) -> OpDef {
+pub fn define_backward(name: &'static str) -> OpDef {
     OpDef {
-        inputs: InputNames::Fixed(&["ograd", "data"]),
-        inplace: &[(0, 0)],
         samples: || {
             let with_ograd = |mut sample: Sample| {
                 sample.inputs.insert(0, sample.inputs[0].clone());
@@ -52,7 +32,7 @@ pub fn define_backward(name: &'static str, summary: &'static str, reference: Ref
             };
             samples().into_iter().map(with_ograd).collect()
         },
-        ..pairwise::define(name, &[], summary, reference).params::<ScalarParams>()
+        ..unary::define_backward(name).params::<ScalarParams>()
     }
 }
 
@@ -64,7 +44,7 @@ pub fn apply_backward(
     f: impl Fn(f64, f64, f64) -> f64,
 ) {
     let scalar = numeric::rounded_to(inputs[0].desc.dtype, params.get::<ScalarParams>().scalar);
-    crate::families::unary::apply_backward(inputs, outputs, |g, x| f(g, x, scalar));
+    unary::apply_backward(inputs, outputs, |g, x| f(g, x, scalar));
 }
 
 /// Applies a function to each element: one function if the tensors hold floats, another if they hold integers.
@@ -89,7 +69,6 @@ fn samples() -> Vec<Sample> {
         Sample { attrs: Attrs::new(), ..Sample::new("default", three, &[&[4]]).fill(0, positive) },
         Sample::new("one", three, &[&[1]]),
         Sample::new("empty", three, &[&[0]]),
-        Sample::new("special", [("scalar", "2.0")], &[&[8]])
-            .fill(0, Fill::Values(crate::families::unary::special_values())),
+        Sample::new("special", [("scalar", "2.0")], &[&[8]]).fill(0, Fill::Values(unary::special_values())),
     ]
 }

@@ -9,7 +9,7 @@
 //! Inference only. Dtypes: data f32, or i8 u8 if it is quantized.
 
 use crate::families::quantized::{
-    ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, to_integer,
+    self, ACTIVATIONS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, to_integer,
     write_ranges,
 };
 use crate::inference::{bad_attribute, learn_dtype};
@@ -17,9 +17,7 @@ use crate::nn::batch_norm::{self, BatchNormParams};
 use crate::numeric;
 use crate::quant::quantize_v2::QuantizeParams;
 use mxrs_op::param::{ParamSpec, Parameters};
-use mxrs_op::{
-    Accuracy, Attrs, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
-};
+use mxrs_op::{Accuracy, Attrs, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Name of the operator.
@@ -101,16 +99,13 @@ pub fn define() -> OpDef {
             },
         },
         n_aux: 2,
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
         infer_dtype,
         dtypes: &[DType::F32, DType::I8, DType::U8],
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new(NAME).params::<BnReluQuantizeParams>()
+        ..quantized::define(NAME).params::<BnReluQuantizeParams>()
     }
 }
 

@@ -159,9 +159,9 @@ fn again_samples() -> Vec<Sample> {
 
 fn backward_samples() -> Vec<Sample> {
     let of = |name, attrs: &[(&str, &str)], data: &[usize], channels: usize| {
-        let (c, none): (&[usize], [(&str, &str); 0]) = (&[channels], []);
+        let c: &[usize] = &[channels];
         let attrs = attrs.iter().copied().collect();
-        let sample = Sample { attrs, is_train: true, ..Sample::new(name, none, &[data, data, c, c, c, c]) };
+        let sample = Sample { attrs, is_train: true, ..Sample::plain(name, &[data, data, c, c, c, c]) };
         sample.fill(2, Fill::Uniform(0.5, 2.0)).fill(4, Fill::Uniform(-0.1, 0.1)).fill(5, Fill::Uniform(1.0, 2.0))
     };
     let free = [("fix_gamma", "False")];

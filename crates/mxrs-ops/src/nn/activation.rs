@@ -50,19 +50,19 @@ op_params! {
 
 /// Defines the operator `Activation`.
 pub fn define() -> OpDef {
-    let elementwise = unary::define("Activation", &["_npx_activation"], "relu, sigmoid, tanh, softrelu, softsign", {
-        |params, inputs, outputs, _| {
-            numeric::map_float(inputs, outputs, params.get::<ActivationParams>().act_type.function());
-            Ok(())
-        }
-    });
     OpDef {
+        aliases: &["_npx_activation"],
+        summary: "relu, sigmoid, tanh, softrelu, softsign",
         dtypes: FLOATS,
         samples,
         precision,
         gradient: Gradient::By(gradient),
         companions: || vec![define_backward()],
-        ..elementwise.params::<ActivationParams>()
+        reference: Some(|params, inputs, outputs, _| {
+            numeric::map_float(inputs, outputs, params.get::<ActivationParams>().act_type.function());
+            Ok(())
+        }),
+        ..unary::define("Activation").params::<ActivationParams>()
     }
 }
 
@@ -76,12 +76,14 @@ fn precision(params: &OpParams) -> Precision {
 
 fn define_backward() -> OpDef {
     OpDef {
+        summary: "gradient of Activation",
         inputs: InputNames::Fixed(&["ograd", "saved"]),
         inplace: &[(0, 0), (1, 0)],
         dtypes: FLOATS,
         samples: backward_samples,
         gradient: Gradient::By(second_gradient),
-        ..unary::define("_backward_Activation", &[], "gradient of Activation", backward).params::<ActivationParams>()
+        reference: Some(backward),
+        ..unary::define("_backward_Activation").params::<ActivationParams>()
     }
 }
 

@@ -98,12 +98,11 @@ fn define_backward() -> OpDef {
             Ok(())
         }),
         samples: || {
-            let none: [(&str, &str); 0] = [];
             vec![
-                Sample::new("plain", none, &[&[3], &[5, 3, 4]]),
-                Sample::new("one", none, &[&[1], &[1, 1, 2]]),
+                Sample::plain("plain", &[&[3], &[5, 3, 4]]),
+                Sample::plain("one", &[&[1], &[1, 1, 2]]),
                 Sample::new("last", [("blank_label", "last")], &[&[2], &[4, 2, 5]]),
-                Sample::new("empty", none, &[&[0], &[2, 0, 3]]),
+                Sample::plain("empty", &[&[0], &[2, 0, 3]]),
             ]
         },
         ..OpDef::new("_backward_ctc_loss").params::<CtcLossParams>()

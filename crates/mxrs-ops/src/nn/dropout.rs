@@ -174,15 +174,14 @@ fn keep(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("default", none, &[&[3, 5]]),
+        Sample::plain("default", &[&[3, 5]]),
         Sample::new("shared_mask", [("axes", "(2, 3)"), ("p", "0.2")], &[&[2, 3, 4, 5]]),
         Sample { is_train: true, ..Sample::new("training_without_p", [("p", "0")], &[&[4]]) },
         Sample { is_train: true, ..Sample::new("training", [("p", "0.3")], &[&[4, 50]]) },
         Sample { is_train: true, ..Sample::new("training_shared", [("axes", "(2, 3)")], &[&[4, 5, 3, 2]]) },
         Sample::new("always", [("mode", "always")], &[&[7, 5]]),
-        Sample::new("one", none, &[&[1]]),
-        Sample::new("empty", none, &[&[0, 3]]),
+        Sample::plain("one", &[&[1]]),
+        Sample::plain("empty", &[&[0, 3]]),
     ]
 }

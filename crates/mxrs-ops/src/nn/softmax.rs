@@ -226,7 +226,7 @@ pub(super) fn backward_samples() -> Vec<Sample> {
     let none: [(&str, &str); 0] = [];
     let chances = Fill::Uniform(0.0, 0.3);
     let of = |name, attrs: Attrs, shape: &[usize]| {
-        Sample { attrs, ..Sample::new(name, none, &[shape, shape, shape]) }.fill(1, chances.clone())
+        Sample { attrs, ..Sample::plain(name, &[shape, shape, shape]) }.fill(1, chances.clone())
     };
     let with_length = |mut sample: Sample, shape: &[usize], lengths, dtype| {
         sample.inputs.push(SampleInput { shape: shape.into(), fill: Fill::Values(lengths), dtype: Some(dtype) });
@@ -251,9 +251,8 @@ pub(super) fn backward_samples() -> Vec<Sample> {
 }
 
 pub(super) fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("rows", none, &[&[4, 10]]).fill(0, Fill::Uniform(-5.0, 5.0)),
+        Sample::plain("rows", &[&[4, 10]]).fill(0, Fill::Uniform(-5.0, 5.0)),
         Sample::new("channels", [("axis", "1")], &[&[2, 5, 3, 4]]),
         Sample::new("cold", [("temperature", "0.5")], &[&[3, 7]]),
         Sample::new("to_float32", [("dtype", "float32")], &[&[3, 7]]),
@@ -263,8 +262,8 @@ pub(super) fn samples() -> Vec<Sample> {
         Sample::new("length_axis", [("use_length", "True"), ("axis", "1")], &[&[2, 4, 3], &[2, 3]])
             .fill(1, Fill::Integers(1, 5))
             .dtype(1, DType::I64),
-        Sample::new("large", none, &[&[2, 4]]).fill(0, Fill::Values(vec![1e4, -1e4, 1e4, 0.0])),
-        Sample::new("one", none, &[&[1]]),
-        Sample::new("no_rows", none, &[&[0, 3]]),
+        Sample::plain("large", &[&[2, 4]]).fill(0, Fill::Values(vec![1e4, -1e4, 1e4, 0.0])),
+        Sample::plain("one", &[&[1]]),
+        Sample::plain("no_rows", &[&[0, 3]]),
     ]
 }

@@ -239,9 +239,8 @@ fn backward(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
 
 fn backward_samples() -> Vec<Sample> {
     let of = |name, attrs: &[(&str, &str)], data: &[usize], label: &[usize], classes| {
-        let none: [(&str, &str); 0] = [];
         let attrs: Attrs = attrs.iter().copied().collect();
-        let sample = Sample { attrs, ..Sample::new(name, none, &[data, label]) };
+        let sample = Sample { attrs, ..Sample::plain(name, &[data, label]) };
         sample.fill(0, Fill::Uniform(0.0, 1.0)).fill(1, Fill::Integers(-1, classes))
     };
     let with_ograd = |mut sample: Sample| {
@@ -266,15 +265,14 @@ fn backward_samples() -> Vec<Sample> {
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     let large = Fill::Values(vec![1e4, -1e4, 1e4, 0.0]);
     vec![
-        Sample::new("rows", none, &[&[4, 10], &[4]]).fill(0, Fill::Uniform(-5.0, 5.0)),
-        Sample::new("all_but_first", none, &[&[2, 3, 4], &[2, 3]]),
+        Sample::plain("rows", &[&[4, 10], &[4]]).fill(0, Fill::Uniform(-5.0, 5.0)),
+        Sample::plain("all_but_first", &[&[2, 3, 4], &[2, 3]]),
         Sample::new("preserve_shape", [("preserve_shape", "True")], &[&[2, 3, 5], &[2, 3]]),
         Sample::new("multi_output", [("multi_output", "True")], &[&[2, 3, 4, 5], &[2, 20]]),
-        Sample::new("large", none, &[&[2, 4], &[2]]).fill(0, large),
-        Sample::new("one_element", none, &[&[1, 1], &[1]]),
-        Sample::new("no_rows", none, &[&[0, 3], &[0]]),
+        Sample::plain("large", &[&[2, 4], &[2]]).fill(0, large),
+        Sample::plain("one_element", &[&[1, 1], &[1]]),
+        Sample::plain("no_rows", &[&[0, 3], &[0]]),
     ]
 }

@@ -127,8 +127,7 @@ pub fn define_group() -> OpDef {
         reference: Some(group),
         samples: || {
             let of = |name, attrs: &[(&str, &str)], rows: usize, columns: usize| {
-                let none: [(&str, &str); 0] = [];
-                let sample = Sample::new(name, none, &[&[rows, columns], &[rows, columns], &[rows, 1]]);
+                let sample = Sample::plain(name, &[&[rows, columns], &[rows, columns], &[rows, 1]]);
                 Sample { attrs: attrs.iter().copied().collect(), ..sample }.fill(2, Fill::Uniform(0.0, 1.0))
             };
             vec![

@@ -212,9 +212,8 @@ const PHASE1: &[(&str, &[(&str, &str)])] = &[
 
 fn phase2_samples(is_mixed: bool) -> Vec<Sample> {
     let of = |name, attrs: &[(&str, &str)], shape: &[usize]| {
-        let none: [(&str, &str); 0] = [];
         let shapes = [shape, shape, &[1], &[1], shape];
-        let sample = Sample::new(name, none, &shapes[..if is_mixed { 5 } else { 4 }]);
+        let sample = Sample::plain(name, &shapes[..if is_mixed { 5 } else { 4 }]);
         let positive = mxrs_op::Fill::Uniform(0.5, 2.0);
         let attrs = attrs.iter().copied().collect();
         Sample { attrs, ..sample }.fill(2, positive.clone()).fill(3, positive)

@@ -58,11 +58,10 @@ fn compress(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("default", none, &[&[3, 5, 7], &[3, 5, 7]]),
+        Sample::plain("default", &[&[3, 5, 7], &[3, 5, 7]]),
         Sample::new("fine", [("threshold", "0.01")], &[&[4099], &[4099]]),
-        Sample::new("scalar", none, &[&[], &[]]),
-        Sample::new("empty", none, &[&[3, 0], &[3, 0]]),
+        Sample::plain("scalar", &[&[], &[]]),
+        Sample::plain("empty", &[&[3, 0], &[3, 0]]),
     ]
 }

@@ -6,13 +6,12 @@
 //! MXNet: `_contrib_quantize`, whose integers can be one less, because it uses 127 or 255 levels. Dtypes: f32.
 
 use crate::families::quantized::{
-    OUTPUTS, floats, learn_range_types, learn_ranges, range, require_type, sample, to_integer, write_ranges,
+    self, floats, learn_range_types, learn_ranges, range, require_type, sample, to_integer, write_ranges,
 };
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput,
-    op_enum, op_params,
+    Accuracy, Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, SampleInput, op_enum, op_params,
 };
 use mxrs_types::{DType, Result};
 
@@ -34,9 +33,6 @@ pub fn define() -> OpDef {
     OpDef {
         summary: "float32 to int8 or uint8 in a given range",
         inputs: InputNames::Fixed(&["data", "min_range", "max_range"]),
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape: |_, inputs, outputs| {
             unify(&mut inputs[0], &mut outputs[0], "output")?;
             learn_ranges(&mut inputs[1..])?;
@@ -55,7 +51,7 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_quantize").params::<QuantizeInRangeParams>()
+        ..quantized::define("_contrib_quantize").params::<QuantizeInRangeParams>()
     }
 }
 

@@ -10,14 +10,12 @@
 //! becomes zeros (MXNet: 127).
 
 use crate::families::quantized::{
-    OUTPUTS, QuantType, Range, chosen_type, floats, integers, learn_range_types, learn_ranges, require_type, sample,
+    self, QuantType, Range, chosen_type, floats, integers, learn_range_types, learn_ranges, require_type, sample,
     to_integer, write_ranges,
 };
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
-use mxrs_op::{
-    Accuracy, Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput, op_params,
-};
+use mxrs_op::{Accuracy, Fill, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, SampleInput, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_params! {
@@ -54,16 +52,13 @@ impl QuantizeParams {
 pub fn define() -> OpDef {
     OpDef {
         summary: "float32 to int8 or uint8, and the range",
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
         infer_dtype,
         dtypes: &[DType::F32, DType::I8, DType::U8],
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_quantize_v2").params::<QuantizeParams>()
+        ..quantized::define("_contrib_quantize_v2").params::<QuantizeParams>()
     }
 }
 

@@ -5,35 +5,23 @@
 //! MXNet: `_contrib_quantized_act`. Dtypes: i8 u8; out has data's type (in MXNet out is i8 for u8 data). The only `act_type`
 //! is relu.
 
-use crate::families::quantized::{
-    ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
-};
-use crate::inference::{bad_attribute, unify, unify_dtypes};
+use crate::families::quantized::{self, floats, integers, learn_ranges, ranges, sample, write_ranges};
+use crate::inference::{bad_attribute, unify};
 use crate::nn::activation::{ActType, ActivationParams};
 use crate::numeric;
 use mxrs_op::param::Choice;
-use mxrs_op::{InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_op::{OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Defines the operator `_contrib_quantized_act`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "relu of a quantized tensor",
-        inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
-        infer_dtype: |_, inputs, outputs| {
-            require_type(inputs[0], ACTIVATIONS, "data")?;
-            learn_range_types(inputs[1..].iter_mut().chain(&mut outputs[1..]))?;
-            unify_dtypes([&mut inputs[0], &mut outputs[0]], "output")
-        },
-        dtypes: ACTIVATIONS,
         inplace: &[(0, 0)],
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_quantized_act").params::<ActivationParams>()
+        ..quantized::define_same_type("_contrib_quantized_act").params::<ActivationParams>()
     }
 }
 

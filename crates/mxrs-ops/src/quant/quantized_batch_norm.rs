@@ -8,13 +8,13 @@
 //! operator takes gamma as 1 with fix_gamma. Dtypes: data i8 u8, the others f32; out i8.
 
 use crate::families::quantized::{
-    ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
+    self, ACTIVATIONS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
 use crate::inference::{bad_attribute, learn, learn_dim, learn_dtype, resolve_axis, unify};
 use crate::nn::batch_norm::{self, BatchNormParams};
 use crate::numeric;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 const NAME: &str = "_contrib_quantized_batch_norm";
@@ -24,9 +24,6 @@ pub fn define() -> OpDef {
     OpDef {
         summary: "batch normalization of a quantized tensor",
         inputs: InputNames::Fixed(&["data", "gamma", "beta", "moving_mean", "moving_var", "min_data", "max_data"]),
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
         infer_dtype: |_, inputs, outputs| {
             require_type(inputs[0], ACTIVATIONS, "data")?;
@@ -38,7 +35,7 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new(NAME).params::<BatchNormParams>()
+        ..quantized::define(NAME).params::<BatchNormParams>()
     }
 }
 

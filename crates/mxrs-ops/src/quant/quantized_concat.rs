@@ -9,13 +9,13 @@
 use super::quantize_v2::extent;
 use crate::families::indexing::around_axis;
 use crate::families::quantized::{
-    ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
+    self, ACTIVATIONS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
 use crate::inference::{learn_dtype, resolve_axis};
 use crate::numeric;
 use crate::shape::concat::{self, ConcatParams};
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Defines the operator `_contrib_quantized_concat`.
@@ -29,16 +29,13 @@ pub fn define() -> OpDef {
             key: "num_args",
             count: concat::count,
         },
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
         infer_dtype,
         dtypes: ACTIVATIONS,
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_quantized_concat").params::<ConcatParams>()
+        ..quantized::define("_contrib_quantized_concat").params::<ConcatParams>()
     }
 }
 

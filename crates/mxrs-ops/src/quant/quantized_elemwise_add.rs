@@ -9,12 +9,12 @@
 
 use super::quantize_v2::extent;
 use crate::families::quantized::{
-    ACTIVATIONS, OUTPUTS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
+    self, ACTIVATIONS, Range, floats, integers, learn_range_types, learn_ranges, range, require_type, sample,
     to_integer, write_ranges,
 };
 use crate::inference::{learn_dtype, unify_all};
 use crate::numeric;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
@@ -48,9 +48,6 @@ pub fn define() -> OpDef {
     OpDef {
         summary: "sum of two quantized tensors",
         inputs: InputNames::Fixed(INPUTS),
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape: |params, inputs, outputs| {
             params.get::<QuantizedAddParams>().calibrated()?;
             infer_pair(inputs, outputs)
@@ -60,7 +57,7 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new(NAME).params::<QuantizedAddParams>()
+        ..quantized::define(NAME).params::<QuantizedAddParams>()
     }
 }
 

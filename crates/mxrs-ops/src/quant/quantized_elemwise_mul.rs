@@ -9,7 +9,7 @@
 
 use super::quantized_elemwise_add::{INPUTS, infer_pair};
 use crate::families::quantized::{
-    OUTPUTS, Range, floats, integers, learn_range_types, levels, range, sample, to_integer, write_ranges,
+    self, Range, floats, integers, learn_range_types, levels, range, sample, to_integer, write_ranges,
 };
 use crate::inference::learn_dtype;
 use crate::numeric;
@@ -45,7 +45,6 @@ pub fn define() -> OpDef {
         inputs: InputNames::Fixed(INPUTS),
         n_outputs: OutputCount::ByParams(n_outputs),
         n_visible: OutputCount::ByParams(n_outputs),
-        output_names: OUTPUTS,
         infer_shape: |params, inputs, outputs| {
             params.get::<QuantizedMulParams>().calibrated()?;
             infer_pair(inputs, outputs)
@@ -65,7 +64,7 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_quantized_elemwise_mul").params::<QuantizedMulParams>()
+        ..quantized::define("_contrib_quantized_elemwise_mul").params::<QuantizedMulParams>()
     }
 }
 

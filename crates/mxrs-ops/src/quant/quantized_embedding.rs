@@ -8,13 +8,11 @@
 
 use crate::dtypes::{NUMBERS, NumberWord};
 use crate::families::quantized::{
-    OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, sample, write_ranges,
+    self, floats, integers, learn_range_types, learn_ranges, ranges, sample, write_ranges,
 };
 use crate::inference::{bad_attribute, learn, learn_dtype};
 use crate::numeric;
-use mxrs_op::{
-    Fill, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, SampleInput, op_params,
-};
+use mxrs_op::{Fill, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, SampleInput, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
@@ -46,9 +44,6 @@ pub fn define() -> OpDef {
     OpDef {
         summary: "rows of a quantized table",
         inputs: InputNames::Fixed(&["data", "weight", "min_weight", "max_weight"]),
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
         infer_dtype: |_, inputs, outputs| {
             learn_dtype(&mut inputs[1], DType::I8, "weight")?;
@@ -58,7 +53,7 @@ pub fn define() -> OpDef {
         dtypes: NUMBERS,
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_quantized_embedding").params::<QuantizedEmbeddingParams>()
+        ..quantized::define("_contrib_quantized_embedding").params::<QuantizedEmbeddingParams>()
     }
 }
 

@@ -4,33 +4,20 @@
 //!
 //! MXNet: `_contrib_quantized_flatten`. Dtypes: i8 u8.
 
-use crate::families::quantized::{
-    ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, write_ranges,
-};
-use crate::inference::unify_dtypes;
+use crate::families::quantized::{self, floats, integers, learn_ranges, ranges, sample, write_ranges};
 use crate::numeric;
 use crate::shape::flatten;
-use mxrs_op::{InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_op::{OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Defines the operator `_contrib_quantized_flatten`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "[N, ...] to [N, rest], quantized",
-        inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
-        infer_dtype: |_, inputs, outputs| {
-            require_type(inputs[0], ACTIVATIONS, "data")?;
-            learn_range_types(inputs[1..].iter_mut().chain(&mut outputs[1..]))?;
-            unify_dtypes([&mut inputs[0], &mut outputs[0]], "output")
-        },
-        dtypes: ACTIVATIONS,
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_quantized_flatten")
+        ..quantized::define_same_type("_contrib_quantized_flatten")
     }
 }
 

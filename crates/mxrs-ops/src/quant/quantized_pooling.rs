@@ -5,36 +5,23 @@
 //!
 //! MXNet: `_contrib_quantized_pooling`, for max and avg with channels before two or three spatial axes. Dtypes: i8 u8.
 
-use crate::families::quantized::{
-    ACTIVATIONS, OUTPUTS, floats, integers, learn_range_types, learn_ranges, ranges, require_type, sample, to_integer,
-    write_ranges,
-};
-use crate::inference::{bad_attribute, unify_dtypes};
+use crate::families::quantized::{self, floats, integers, learn_ranges, ranges, sample, to_integer, write_ranges};
+use crate::inference::bad_attribute;
 use crate::nn::pooling::{self, PoolType, PoolingParams};
 use crate::numeric;
 use mxrs_op::param::Choice;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_op::{Accuracy, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Defines the operator `_contrib_quantized_pooling`.
 pub fn define() -> OpDef {
     OpDef {
         summary: "max, mean over windows of a quantized tensor",
-        inputs: InputNames::Fixed(&["data", "min_data", "max_data"]),
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
-        infer_dtype: |_, inputs, outputs| {
-            require_type(inputs[0], ACTIVATIONS, "data")?;
-            learn_range_types(inputs[1..].iter_mut().chain(&mut outputs[1..]))?;
-            unify_dtypes([&mut inputs[0], &mut outputs[0]], "output")
-        },
-        dtypes: ACTIVATIONS,
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_quantized_pooling").params::<PoolingParams>()
+        ..quantized::define_same_type("_contrib_quantized_pooling").params::<PoolingParams>()
     }
 }
 

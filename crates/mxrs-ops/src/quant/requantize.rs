@@ -10,12 +10,12 @@
 
 use super::quantize_v2::{QuantizeParams, extent};
 use crate::families::quantized::{
-    OUTPUTS, Range, floats, integers, learn_channel_ranges, learn_range_types, learn_ranges, range_of, ranges,
+    self, Range, floats, integers, learn_channel_ranges, learn_range_types, learn_ranges, range_of, ranges,
     require_type, sample, to_integer, write_ranges,
 };
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample};
 use mxrs_types::{DType, PartialShape, Result};
 
 /// Defines the operator `_contrib_requantize`.
@@ -23,9 +23,6 @@ pub fn define() -> OpDef {
     OpDef {
         summary: "int32 to int8 or uint8",
         inputs: InputNames::Fixed(&["data", "min_range", "max_range"]),
-        n_outputs: OutputCount::Fixed(3),
-        n_visible: OutputCount::Fixed(3),
-        output_names: OUTPUTS,
         infer_shape,
         infer_dtype: |params, inputs, outputs| {
             require_type(inputs[0], &[DType::I32], "data")?;
@@ -37,7 +34,7 @@ pub fn define() -> OpDef {
         accuracy: Accuracy::Quantum,
         reference: Some(run),
         samples,
-        ..OpDef::new("_contrib_requantize").params::<QuantizeParams>()
+        ..quantized::define("_contrib_requantize").params::<QuantizeParams>()
     }
 }
 

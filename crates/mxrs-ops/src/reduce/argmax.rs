@@ -77,13 +77,12 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
         Sample::new("rows", [("axis", "1")], &[&[4, 10]]),
-        Sample::new("flat", none, &[&[3, 5]]),
+        Sample::plain("flat", &[&[3, 5]]),
         Sample::new("kept", [("axis", "0"), ("keepdims", "True")], &[&[5, 3]]),
         Sample::new("channels", [("axis", "-3")], &[&[2, 3, 4, 5]]),
-        Sample::new("one", none, &[&[1]]),
+        Sample::plain("one", &[&[1]]),
         Sample::new("no_rows", [("axis", "1")], &[&[0, 3]]),
     ]
 }

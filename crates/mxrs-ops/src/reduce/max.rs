@@ -16,29 +16,31 @@ use mxrs_types::Result;
 
 /// Defines the operator `max`.
 pub fn define() -> OpDef {
-    let reduction = reduction::define("max", &["max_axis"], "maximum over axes", |params, inputs, outputs, _| {
-        let shape = &inputs[0].desc.shape;
-        let groups = groups(shape, &params.get::<ReduceParams>().reduced(shape.ndim())?);
-        if inputs[0].desc.dtype.is_float() || groups.iter().any(Vec::is_empty) {
-            // Writing -inf to an integer saturates to its smallest value.
-            let values = numeric::read(&inputs[0]);
-            let max = |g: &Vec<usize>| g.iter().map(|i| values[*i]).fold(f64::NEG_INFINITY, numeric::max_nan);
-            numeric::write(&mut outputs[0], &groups.iter().map(max).collect::<Vec<f64>>());
-        } else {
-            let values = numeric::read_integers(&inputs[0]);
-            let max = |g: &Vec<usize>| g.iter().map(|i| values[*i]).fold(i64::MIN, i64::max);
-            numeric::write_integers(&mut outputs[0], &groups.iter().map(max).collect::<Vec<i64>>());
-        }
-        Ok(())
-    });
     OpDef {
+        aliases: &["max_axis"],
+        summary: "maximum over axes",
         accuracy: Accuracy::Exact,
         gradient: Gradient::By(|_, scope| {
             let (data, out) = (scope.input(0), scope.output(0));
             Ok(vec![Some(gradients::call_with_params(scope, BACKWARD, &[data, out])?)])
         }),
         companions: || vec![backward()],
-        ..reduction
+        reference: Some(|params, inputs, outputs, _| {
+            let shape = &inputs[0].desc.shape;
+            let groups = groups(shape, &params.get::<ReduceParams>().reduced(shape.ndim())?);
+            if inputs[0].desc.dtype.is_float() || groups.iter().any(Vec::is_empty) {
+                // Writing -inf to an integer saturates to its smallest value.
+                let values = numeric::read(&inputs[0]);
+                let max = |g: &Vec<usize>| g.iter().map(|i| values[*i]).fold(f64::NEG_INFINITY, numeric::max_nan);
+                numeric::write(&mut outputs[0], &groups.iter().map(max).collect::<Vec<f64>>());
+            } else {
+                let values = numeric::read_integers(&inputs[0]);
+                let max = |g: &Vec<usize>| g.iter().map(|i| values[*i]).fold(i64::MIN, i64::max);
+                numeric::write_integers(&mut outputs[0], &groups.iter().map(max).collect::<Vec<i64>>());
+            }
+            Ok(())
+        }),
+        ..reduction::define("max")
     }
 }
 

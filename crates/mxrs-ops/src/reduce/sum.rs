@@ -12,8 +12,12 @@ use mxrs_op::{Accuracy, Gradient, OpDef};
 
 /// Defines the operator `sum`.
 pub fn define() -> OpDef {
-    let reduction =
-        reduction::define("sum", &["_sparse_sum", "sum_axis"], "sum over axes", |params, inputs, outputs, _| {
+    OpDef {
+        aliases: &["_sparse_sum", "sum_axis"],
+        summary: "sum over axes",
+        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
+        companions: || vec![backward()],
+        reference: Some(|params, inputs, outputs, _| {
             let shape = &inputs[0].desc.shape;
             let groups = groups(shape, &params.get::<ReduceParams>().reduced(shape.ndim())?);
             if inputs[0].desc.dtype.is_float() {
@@ -27,25 +31,27 @@ pub fn define() -> OpDef {
                 numeric::write_integers(&mut outputs[0], &sums);
             }
             Ok(())
-        });
-    OpDef {
-        gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
-        companions: || vec![backward()],
-        ..reduction
+        }),
+        ..reduction::define("sum")
     }
 }
 
 const BACKWARD: &str = "_backward_sum";
 
 fn backward() -> OpDef {
-    let backward = reduction::define_backward(BACKWARD, "ograd for every element", |params, inputs, outputs, _| {
-        let from = reduction::results(params, &outputs[0].desc.shape)?;
-        gather_positions(&inputs[0], &mut outputs[0], &from);
-        Ok(())
-    });
     let gradient = Gradient::By(|_, scope| {
         let by_ograd = gradients::call_with_params(scope, "sum", &[])?;
         Ok(vec![Some(by_ograd), None])
     });
-    OpDef { accuracy: Accuracy::Exact, gradient, ..backward }
+    OpDef {
+        summary: "ograd for every element",
+        accuracy: Accuracy::Exact,
+        gradient,
+        reference: Some(|params, inputs, outputs, _| {
+            let from = reduction::results(params, &outputs[0].desc.shape)?;
+            gather_positions(&inputs[0], &mut outputs[0], &from);
+            Ok(())
+        }),
+        ..reduction::define_backward(BACKWARD)
+    }
 }

@@ -5,14 +5,16 @@
 //! MXNet: `_minus_scalar`, also `_MinusScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::families::{gradients, with_scalar};
+use crate::numeric::reference;
 use mxrs_op::{Gradient, OpDef};
 
 /// Defines the operator `_minus_scalar`.
 pub fn define() -> OpDef {
-    let elementwise =
-        with_scalar::define("_minus_scalar", &["_MinusScalar"], "out = data - scalar", |params, inputs, outputs, _| {
-            with_scalar::apply(params, inputs, outputs, |x, s| x - s, i64::wrapping_sub);
-            Ok(())
-        });
-    OpDef { gradient: Gradient::By(gradients::pass_to_all), ..elementwise }
+    OpDef {
+        aliases: &["_MinusScalar"],
+        summary: "out = data - scalar",
+        gradient: Gradient::By(gradients::pass_to_all),
+        reference: reference!(with_scalar::apply, params, |x, s| x - s, i64::wrapping_sub),
+        ..with_scalar::define("_minus_scalar")
+    }
 }

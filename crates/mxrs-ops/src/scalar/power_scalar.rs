@@ -7,34 +7,30 @@
 
 use crate::families::gradients;
 use crate::families::with_scalar::{self, ScalarParams};
+use crate::numeric::reference;
 use mxrs_op::{Attrs, Gradient, GradientScope, OpDef, OpParams};
 
 /// Defines the operator `_power_scalar`.
 pub fn define() -> OpDef {
-    let elementwise =
-        with_scalar::define("_power_scalar", &["_PowerScalar"], "out = data ^ scalar", |params, inputs, outputs, _| {
-            with_scalar::apply(params, inputs, outputs, f64::powf, |x, s| (x as f64).powf(s as f64) as i64);
-            Ok(())
-        });
     OpDef {
+        aliases: &["_PowerScalar"],
+        summary: "out = data ^ scalar",
         gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
         companions: || vec![backward()],
-        ..elementwise
+        reference: reference!(with_scalar::apply, params, f64::powf, |x, s| (x as f64).powf(s as f64) as i64),
+        ..with_scalar::define("_power_scalar")
     }
 }
 
 const BACKWARD: &str = "_backward_power_scalar";
 
 fn backward() -> OpDef {
-    let elementwise = with_scalar::define_backward(
-        BACKWARD,
-        "out = ograd * scalar * data ^ (scalar - 1)",
-        |params, inputs, outputs, _| {
-            with_scalar::apply_backward(params, inputs, outputs, |g, x, s| g * s * x.powf(s - 1.0));
-            Ok(())
-        },
-    );
-    OpDef { gradient: Gradient::By(second), ..elementwise }
+    OpDef {
+        summary: "out = ograd * scalar * data ^ (scalar - 1)",
+        gradient: Gradient::By(second),
+        reference: reference!(with_scalar::apply_backward, params, |g, x, s| g * s * x.powf(s - 1.0)),
+        ..with_scalar::define_backward(BACKWARD)
+    }
 }
 
 /// The gradient of the backward operator. With respect to data, it is `scalar` times the result of the backward

@@ -5,35 +5,30 @@
 //! MXNet: `_rdiv_scalar`, also `_RDivScalar`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::families::{gradients, with_scalar};
-use crate::numeric;
+use crate::numeric::{self, reference};
 use mxrs_op::{Gradient, GradientScope, OpDef};
 
 /// Defines the operator `_rdiv_scalar`.
 pub fn define() -> OpDef {
-    let elementwise =
-        with_scalar::define("_rdiv_scalar", &["_RDivScalar"], "out = scalar / data", |params, inputs, outputs, _| {
-            with_scalar::apply(params, inputs, outputs, |x, s| s / x, |x, s| numeric::divide_integers(s, x));
-            Ok(())
-        });
     OpDef {
+        aliases: &["_RDivScalar"],
+        summary: "out = scalar / data",
         gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
         companions: || vec![backward()],
-        ..elementwise
+        reference: reference!(with_scalar::apply, params, |x, s| s / x, |x, s| numeric::divide_integers(s, x)),
+        ..with_scalar::define("_rdiv_scalar")
     }
 }
 
 const BACKWARD: &str = "_backward_rdiv_scalar";
 
 fn backward() -> OpDef {
-    let elementwise = with_scalar::define_backward(
-        BACKWARD,
-        "out = -ograd * scalar / (data * data)",
-        |params, inputs, outputs, _| {
-            with_scalar::apply_backward(params, inputs, outputs, |g, x, s| -g * s / (x * x));
-            Ok(())
-        },
-    );
-    OpDef { gradient: Gradient::By(|_, scope| second(scope)), ..elementwise }
+    OpDef {
+        summary: "out = -ograd * scalar / (data * data)",
+        gradient: Gradient::By(|_, scope| second(scope)),
+        reference: reference!(with_scalar::apply_backward, params, |g, x, s| -g * s / (x * x)),
+        ..with_scalar::define_backward(BACKWARD)
+    }
 }
 
 /// The gradient of the backward operator. With respect to data, it is `2 · head · ograd · scalar / data³`, where `head`

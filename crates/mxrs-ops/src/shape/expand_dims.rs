@@ -4,11 +4,9 @@
 //!
 //! MXNet: `expand_dims`, also `_npi_expand_dims`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::dtypes::MOVABLE;
 use crate::families::reshape_back;
 use crate::inference::{OP, learn, resolve_axis};
-use crate::numeric;
-use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View, op_params};
+use mxrs_op::{OpDef, OpParams, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -25,16 +23,8 @@ pub fn define() -> OpDef {
         aliases: &["_npi_expand_dims"],
         summary: "adds an axis of size 1",
         infer_shape,
-        dtypes: MOVABLE,
-        view: |_, _| View::Reshape,
-        precision: Precision::follows,
-        gradient: Gradient::By(reshape_back::gradient),
-        reference: Some(|_, inputs, outputs, _| {
-            numeric::copy_bytes(inputs, outputs);
-            Ok(())
-        }),
         samples,
-        ..OpDef::new("expand_dims").params::<ExpandDimsParams>()
+        ..reshape_back::define_view("expand_dims").params::<ExpandDimsParams>()
     }
 }
 

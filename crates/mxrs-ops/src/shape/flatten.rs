@@ -5,11 +5,9 @@
 //!
 //! MXNet: `Flatten`, also `_npx_batch_flatten`, `flatten`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::dtypes::MOVABLE;
 use crate::families::reshape_back;
 use crate::inference::{OP, learn, learn_dim, product};
-use crate::numeric;
-use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View};
+use mxrs_op::{OpDef, OpParams, Sample};
 use mxrs_types::{Error, PartialShape, Result};
 
 /// Defines the operator `Flatten`.
@@ -18,16 +16,8 @@ pub fn define() -> OpDef {
         aliases: &["_npx_batch_flatten", "flatten"],
         summary: "[N, ...] to [N, rest]",
         infer_shape,
-        dtypes: MOVABLE,
-        view: |_, _| View::Reshape,
-        precision: Precision::follows,
-        gradient: Gradient::By(reshape_back::gradient),
-        reference: Some(|_, inputs, outputs, _| {
-            numeric::copy_bytes(inputs, outputs);
-            Ok(())
-        }),
         samples,
-        ..OpDef::new("Flatten")
+        ..reshape_back::define_view("Flatten")
     }
 }
 
@@ -47,12 +37,11 @@ pub(crate) fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &m
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("images", none, &[&[2, 3, 4, 5]]),
-        Sample::new("matrix", none, &[&[3, 4]]),
-        Sample::new("vector", none, &[&[5]]),
-        Sample::new("one", none, &[&[1, 1, 1]]),
-        Sample::new("no_rows", none, &[&[0, 3, 2]]),
+        Sample::plain("images", &[&[2, 3, 4, 5]]),
+        Sample::plain("matrix", &[&[3, 4]]),
+        Sample::plain("vector", &[&[5]]),
+        Sample::plain("one", &[&[1, 1, 1]]),
+        Sample::plain("no_rows", &[&[0, 3, 2]]),
     ]
 }

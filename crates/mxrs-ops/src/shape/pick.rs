@@ -166,15 +166,14 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("rows", none, &[&[3, 5], &[3]]).fill(1, Fill::Values(vec![4.0, 0.0, 2.0])),
+        Sample::plain("rows", &[&[3, 5], &[3]]).fill(1, Fill::Values(vec![4.0, 0.0, 2.0])),
         Sample::new("middle", [("axis", "1")], &[&[2, 3, 4], &[2, 4]]).fill(1, Fill::Integers(0, 3)),
         Sample::new("kept", [("keepdims", "True"), ("axis", "0")], &[&[4, 3], &[1, 3]]).fill(1, Fill::Integers(0, 4)),
-        Sample::new("kept_in_index", none, &[&[3, 5], &[3, 1]]).fill(1, Fill::Integers(0, 5)),
-        Sample::new("clipped", none, &[&[4, 3], &[4]]).fill(1, Fill::Values(vec![-2.0, 7.0, 1.9, 2.0])),
+        Sample::plain("kept_in_index", &[&[3, 5], &[3, 1]]).fill(1, Fill::Integers(0, 5)),
+        Sample::plain("clipped", &[&[4, 3], &[4]]).fill(1, Fill::Values(vec![-2.0, 7.0, 1.9, 2.0])),
         Sample::new("around", [("mode", "wrap")], &[&[4, 3], &[4]]).fill(1, Fill::Values(vec![-1.0, 7.0, -4.0, 2.0])),
         Sample::new("flat", [("axis", "None")], &[&[2, 3], &[1]]).fill(1, Fill::Values(vec![4.0])),
-        Sample::new("no_rows", none, &[&[0, 3], &[0]]),
+        Sample::plain("no_rows", &[&[0, 3], &[0]]),
     ]
 }

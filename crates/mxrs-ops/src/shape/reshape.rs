@@ -9,12 +9,10 @@
 //!
 //! MXNet: `Reshape`, also `reshape`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::dtypes::MOVABLE;
 use crate::families::reshape_back;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product};
-use crate::numeric;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View, op_params};
+use mxrs_op::{OpDef, OpParams, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -37,17 +35,9 @@ pub fn define() -> OpDef {
         aliases: &["reshape"],
         summary: "the same elements under another shape",
         infer_shape,
-        dtypes: MOVABLE,
-        view: |_, _| View::Reshape,
-        precision: Precision::follows,
-        gradient: Gradient::By(reshape_back::gradient),
         companions: || vec![reshape_back::define()],
-        reference: Some(|_, inputs, outputs, _| {
-            numeric::copy_bytes(inputs, outputs);
-            Ok(())
-        }),
         samples,
-        ..OpDef::new("Reshape").params::<ReshapeParams>()
+        ..reshape_back::define_view("Reshape").params::<ReshapeParams>()
     }
 }
 

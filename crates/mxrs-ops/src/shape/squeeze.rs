@@ -5,12 +5,10 @@
 //!
 //! MXNet: `squeeze`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::dtypes::MOVABLE;
 use crate::families::reshape_back;
 use crate::inference::{OP, learn, learn_dim, resolve_axis};
-use crate::numeric;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, View, op_params};
+use mxrs_op::{OpDef, OpParams, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -26,16 +24,8 @@ pub fn define() -> OpDef {
     OpDef {
         summary: "removes axes of size 1",
         infer_shape,
-        dtypes: MOVABLE,
-        view: |_, _| View::Reshape,
-        precision: Precision::follows,
-        gradient: Gradient::By(reshape_back::gradient),
-        reference: Some(|_, inputs, outputs, _| {
-            numeric::copy_bytes(inputs, outputs);
-            Ok(())
-        }),
         samples,
-        ..OpDef::new("squeeze").params::<SqueezeParams>()
+        ..reshape_back::define_view("squeeze").params::<SqueezeParams>()
     }
 }
 
@@ -69,11 +59,10 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("all", none, &[&[1, 3, 1, 5]]),
+        Sample::plain("all", &[&[1, 3, 1, 5]]),
         Sample::new("listed", [("axis", "(0, -2)")], &[&[1, 3, 1, 5]]),
-        Sample::new("to_nothing", none, &[&[1, 1]]),
-        Sample::new("empty", none, &[&[1, 0, 3]]),
+        Sample::plain("to_nothing", &[&[1, 1]]),
+        Sample::plain("empty", &[&[1, 0, 3]]),
     ]
 }

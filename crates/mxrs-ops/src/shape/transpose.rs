@@ -95,16 +95,15 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
 }
 
 fn samples() -> Vec<Sample> {
-    let none: [(&str, &str); 0] = [];
     vec![
-        Sample::new("matrix", none, &[&[3, 5]]),
+        Sample::plain("matrix", &[&[3, 5]]),
         Sample::new("to_nhwc", [("axes", "(0, 2, 3, 1)")], &[&[2, 3, 4, 5]]),
         Sample::new("to_nchw", [("axes", "(0, 3, 1, 2)")], &[&[2, 4, 5, 3]]),
-        Sample::new("reversed", none, &[&[2, 3, 4]]),
+        Sample::plain("reversed", &[&[2, 3, 4]]),
         Sample::new("same_order", [("axes", "(0, 1, 2)")], &[&[2, 3, 4]]),
         Sample::new("negative_axes", [("axes", "(-1, 0, -2)")], &[&[2, 3, 4]]),
         Sample::new("six_axes", [("axes", "(5, 0, 3, 1, 4, 2)")], &[&[2, 1, 3, 2, 1, 3]]),
-        Sample::new("one", none, &[&[1]]),
-        Sample::new("empty", none, &[&[2, 0, 3]]),
+        Sample::plain("one", &[&[1]]),
+        Sample::plain("empty", &[&[2, 0, 3]]),
     ]
 }

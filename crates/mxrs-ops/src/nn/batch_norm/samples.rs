@@ -4,9 +4,9 @@ use mxrs_op::{Fill, Sample};
 
 pub(super) fn backward_samples() -> Vec<Sample> {
     let of = |name, attrs: &[(&str, &str)], data: &[usize], channels: usize, is_train| {
-        let (c, none): (&[usize], [(&str, &str); 0]) = (&[channels], []);
+        let c: &[usize] = &[channels];
         let attrs = attrs.iter().copied().collect();
-        let sample = Sample { attrs, is_train, ..Sample::new(name, none, &[data, data, c, c, c]) };
+        let sample = Sample { attrs, is_train, ..Sample::plain(name, &[data, data, c, c, c]) };
         sample.fill(2, Fill::Uniform(0.5, 2.0)).fill(3, Fill::Uniform(-0.1, 0.1)).fill(4, Fill::Uniform(1.0, 2.0))
     };
     let free = [("fix_gamma", "False")];
