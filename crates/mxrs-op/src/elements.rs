@@ -6,57 +6,19 @@
 use half::{bf16, f16};
 use mxrs_types::DType;
 
+/// Evaluates `$body`, in which `$t` is the type of the elements of `$dtype`.
 macro_rules! by_dtype {
     ($dtype:expr, $t:ident => $body:expr) => {
+        by_dtype!($dtype, $t => $body,
+            F32: f32, F64: f64, F16: f16, BF16: bf16, U8: u8, Bool: u8, I8: i8,
+            I16: i16, U16: u16, I32: i32, U32: u32, I64: i64, U64: u64)
+    };
+    ($dtype:expr, $t:ident => $body:expr, $($variant:ident: $type:ty),+) => {
         match $dtype {
-            DType::F32 => {
-                type $t = f32;
+            $(DType::$variant => {
+                type $t = $type;
                 $body
-            }
-            DType::F64 => {
-                type $t = f64;
-                $body
-            }
-            DType::F16 => {
-                type $t = f16;
-                $body
-            }
-            DType::BF16 => {
-                type $t = bf16;
-                $body
-            }
-            DType::U8 | DType::Bool => {
-                type $t = u8;
-                $body
-            }
-            DType::I8 => {
-                type $t = i8;
-                $body
-            }
-            DType::I16 => {
-                type $t = i16;
-                $body
-            }
-            DType::U16 => {
-                type $t = u16;
-                $body
-            }
-            DType::I32 => {
-                type $t = i32;
-                $body
-            }
-            DType::U32 => {
-                type $t = u32;
-                $body
-            }
-            DType::I64 => {
-                type $t = i64;
-                $body
-            }
-            DType::U64 => {
-                type $t = u64;
-                $body
-            }
+            })+
         }
     };
 }

@@ -28,10 +28,7 @@ impl Call {
 
     /// Sets `clip_gradient`, the bound of the gradient's elements, if there is a bound.
     pub fn bounded(self, common: &Common) -> Self {
-        match common.clip() {
-            Some(bound) => self.with("clip_gradient", bound),
-            None => self,
-        }
+        self.with_some("clip_gradient", common.clip())
     }
 
     /// Sets the attributes `lr` and `wd`, the learning rate and the weight decay of the parameter `name`.
@@ -43,6 +40,14 @@ impl Call {
     pub fn with(mut self, key: &'static str, value: impl ToString) -> Self {
         self.attrs.push((key, value.to_string()));
         self
+    }
+
+    /// Sets an attribute if there is a value.
+    pub fn with_some(self, key: &'static str, value: Option<impl ToString>) -> Self {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
     }
 
     /// Sets an attribute to a list of values.

@@ -1,6 +1,7 @@
 //! The list of operators that can be exported, one per line.
 
 use super::call::{Answer, Call};
+use super::ops::elementwise::with_scalar;
 use super::ops::{
     activation, constants, convolution, dense, elementwise, normalization, pooling, reduce, shape, softmax,
 };
@@ -39,18 +40,18 @@ const FORMS: &[(&str, Form)] = &[
     ("Reshape", By(shape::reshape)),
     ("SoftmaxOutput", By(softmax::softmax_output)),
     ("_copy", Same("Identity", &DType::ALL)),
-    ("_div_scalar", By(elementwise::div_scalar)),
+    ("_div_scalar", By(|call| with_scalar(call, "Div", FLOATS, false))),
     ("_full", By(constants::full)),
     ("_grad_add", Same("Add", NUMBERS)),
-    ("_maximum_scalar", By(elementwise::maximum_scalar)),
-    ("_minimum_scalar", By(elementwise::minimum_scalar)),
-    ("_minus_scalar", By(elementwise::minus_scalar)),
-    ("_mul_scalar", By(elementwise::mul_scalar)),
+    ("_maximum_scalar", By(|call| with_scalar(call, "Max", NUMBERS, false))),
+    ("_minimum_scalar", By(|call| with_scalar(call, "Min", NUMBERS, false))),
+    ("_minus_scalar", By(|call| with_scalar(call, "Sub", NUMBERS, false))),
+    ("_mul_scalar", By(|call| with_scalar(call, "Mul", NUMBERS, false))),
     ("_ones", By(constants::ones)),
-    ("_plus_scalar", By(elementwise::plus_scalar)),
-    ("_power_scalar", By(elementwise::power_scalar)),
-    ("_rdiv_scalar", By(elementwise::rdiv_scalar)),
-    ("_rminus_scalar", By(elementwise::rminus_scalar)),
+    ("_plus_scalar", By(|call| with_scalar(call, "Add", NUMBERS, false))),
+    ("_power_scalar", By(|call| with_scalar(call, "Pow", FLOATS, false))),
+    ("_rdiv_scalar", By(|call| with_scalar(call, "Div", FLOATS, true))),
+    ("_rminus_scalar", By(|call| with_scalar(call, "Sub", NUMBERS, true))),
     ("_zeros", By(constants::zeros)),
     ("abs", Same("Abs", NUMBERS)),
     ("add_n", By(elementwise::add_n)),

@@ -2,11 +2,9 @@
 //! `delta = rho · delta + (1 - rho) · step²`, `w -= step + wd · w`: the learning rate has no effect. Zeiler,
 //! arXiv:1212.5701.
 
-use super::{Rule, described, interleaved, optimizer};
+use super::{PerWeight, Rule, optimizer};
+use crate::Param;
 use crate::call::Call;
-use crate::{Optimizer, Param};
-use mxrs_ndarray::Invoke;
-use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `AdaDelta`: each step is scaled by the lengths of earlier steps; `lr` has no effect.
@@ -18,23 +16,15 @@ optimizer! {
     }
 }
 
-impl Optimizer for Rule<AdaDelta> {
-    described!();
-
+impl PerWeight for Rule<AdaDelta> {
     fn slots(&self) -> Vec<&'static str> {
         vec!["n", "delta"]
     }
 
-    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            self.common.count(param.name);
-            let call = Call::of("_adadelta_update", &self.common)
-                .with("wd", self.common.wd(param.name))
-                .with("rho", self.config.rho)
-                .with("epsilon", self.config.epsilon);
-            let inputs = interleaved(&[*param]);
-            call.into(nd, &inputs, &[param.weight])?;
-        }
-        Ok(())
+    fn call(&self, param: &Param<'_>, _: u64) -> Call {
+        Call::of("_adadelta_update", &self.common)
+            .with("wd", self.common.wd(param.name))
+            .with("rho", self.config.rho)
+            .with("epsilon", self.config.epsilon)
     }
 }

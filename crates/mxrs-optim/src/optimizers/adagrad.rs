@@ -1,7 +1,7 @@
 //! AdaGrad: `h = clip(g)`, `history += h²`, `w -= lr · (h / sqrt(history + eps) + wd · w)`; `GroupAdaGrad` has only one
 //! `history` per row of a matrix, `history += mean(h²)`, and no weight decay. Duchi, Hazan and Singer, JMLR 12 (2011).
 
-use super::{Rule, described, interleaved, optimizer};
+use super::{PerWeight, Rule, described, interleaved, optimizer};
 use crate::call::Call;
 use crate::{Optimizer, Param, State};
 use mxrs_ndarray::{Invoke, NdArray};
@@ -15,23 +15,13 @@ optimizer! {
     }
 }
 
-impl Optimizer for Rule<AdaGrad> {
-    described!();
-
+impl PerWeight for Rule<AdaGrad> {
     fn slots(&self) -> Vec<&'static str> {
         vec!["hist"]
     }
 
-    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            self.common.count(param.name);
-            let call = Call::of("_adagrad_update", &self.common)
-                .rates(&self.common, param.name)
-                .with("epsilon", self.config.eps);
-            let inputs = interleaved(&[*param]);
-            call.into(nd, &inputs, &[param.weight])?;
-        }
-        Ok(())
+    fn call(&self, param: &Param<'_>, _: u64) -> Call {
+        Call::of("_adagrad_update", &self.common).rates(&self.common, param.name).with("epsilon", self.config.eps)
     }
 }
 

@@ -2,11 +2,9 @@
 //! `w -= lr / (1 - beta1^t) · mean / var`. Kingma and Ba, arXiv:1412.6980, section 7. As in MXNet, a weight whose gradient
 //! was 0 in every update so far becomes NaN.
 
-use super::{Rule, correction, described, interleaved, optimizer};
+use super::{PerWeight, Rule, correction, optimizer};
+use crate::Param;
 use crate::call::Call;
-use crate::{Optimizer, Param};
-use mxrs_ndarray::Invoke;
-use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `Adamax`: Adam with the largest gradient in place of the squared one.
@@ -18,24 +16,16 @@ optimizer! {
     }
 }
 
-impl Optimizer for Rule<Adamax> {
-    described!();
-
+impl PerWeight for Rule<Adamax> {
     fn slots(&self) -> Vec<&'static str> {
         vec!["mean", "var"]
     }
 
-    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            let t = self.common.count(param.name);
-            let call = Call::of("_adamax_update", &self.common)
-                .with("lr", self.common.lr(param.name) / correction(self.config.beta1, t))
-                .with("wd", self.common.wd(param.name))
-                .with("beta1", self.config.beta1)
-                .with("beta2", self.config.beta2);
-            let inputs = interleaved(&[*param]);
-            call.into(nd, &inputs, &[param.weight])?;
-        }
-        Ok(())
+    fn call(&self, param: &Param<'_>, t: u64) -> Call {
+        Call::of("_adamax_update", &self.common)
+            .with("lr", self.common.lr(param.name) / correction(self.config.beta1, t))
+            .with("wd", self.common.wd(param.name))
+            .with("beta1", self.config.beta1)
+            .with("beta2", self.config.beta2)
     }
 }

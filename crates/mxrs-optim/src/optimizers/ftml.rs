@@ -2,11 +2,9 @@
 //! `d' = (1 - beta1^t) / lr · (sqrt(v / (1 - beta2^t)) + epsilon)`,
 //! `z = beta1 · z + (1 - beta1) · h - (d' - beta1 · d) · w`, `w = -z / d'`. Zheng and Kwok, ICML 2017.
 
-use super::{Rule, described, interleaved, optimizer};
+use super::{PerWeight, Rule, optimizer};
+use crate::Param;
 use crate::call::Call;
-use crate::{Optimizer, Param};
-use mxrs_ndarray::Invoke;
-use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `FTML`: follow the moving leader.
@@ -21,29 +19,19 @@ optimizer! {
     }
 }
 
-impl Optimizer for Rule<Ftml> {
-    described!();
-
+impl PerWeight for Rule<Ftml> {
     fn slots(&self) -> Vec<&'static str> {
         vec!["d", "v", "z"]
     }
 
-    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            let t = self.common.count(param.name);
-            let mut call = Call::new("ftml_update")
-                .rates(&self.common, param.name)
-                .with("rescale_grad", self.common.rescale_grad)
-                .with("beta1", self.config.beta1)
-                .with("beta2", self.config.beta2)
-                .with("epsilon", self.config.epsilon)
-                .with("t", t);
-            if let Some(bound) = self.common.clip() {
-                call = call.with("clip_grad", bound);
-            }
-            let inputs = interleaved(&[*param]);
-            call.into(nd, &inputs, &[param.weight])?;
-        }
-        Ok(())
+    fn call(&self, param: &Param<'_>, t: u64) -> Call {
+        Call::new("ftml_update")
+            .rates(&self.common, param.name)
+            .with("rescale_grad", self.common.rescale_grad)
+            .with("beta1", self.config.beta1)
+            .with("beta2", self.config.beta2)
+            .with("epsilon", self.config.epsilon)
+            .with("t", t)
+            .with_some("clip_grad", self.common.clip())
     }
 }

@@ -1,11 +1,9 @@
 //! Follow the regularized leader: `h = clip(g)`, `z += h - (sqrt(n + h²) - sqrt(n)) · w / lr`, `n += h²`,
 //! `w = (sign(z) · lamda1 - z) / ((beta + sqrt(n)) / lr + wd)` where `|z| > lamda1`, else 0. McMahan et al., KDD 2013.
 
-use super::{Rule, described, interleaved, optimizer};
+use super::{PerWeight, Rule, optimizer};
+use crate::Param;
 use crate::call::Call;
-use crate::{Optimizer, Param};
-use mxrs_ndarray::Invoke;
-use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `Ftrl`: follow the regularized leader.
@@ -17,23 +15,15 @@ optimizer! {
     }
 }
 
-impl Optimizer for Rule<Ftrl> {
-    described!();
-
+impl PerWeight for Rule<Ftrl> {
     fn slots(&self) -> Vec<&'static str> {
         vec!["z", "n"]
     }
 
-    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            self.common.count(param.name);
-            let call = Call::of("ftrl_update", &self.common)
-                .rates(&self.common, param.name)
-                .with("lamda1", self.config.lamda1)
-                .with("beta", self.config.beta);
-            let inputs = interleaved(&[*param]);
-            call.into(nd, &inputs, &[param.weight])?;
-        }
-        Ok(())
+    fn call(&self, param: &Param<'_>, _: u64) -> Call {
+        Call::of("ftrl_update", &self.common)
+            .rates(&self.common, param.name)
+            .with("lamda1", self.config.lamda1)
+            .with("beta", self.config.beta)
     }
 }

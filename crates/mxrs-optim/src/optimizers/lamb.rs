@@ -46,7 +46,8 @@ impl Optimizer for Rule<Lamb> {
     fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
         let counts: Vec<u64> = batch.iter().map(|param| self.common.count(param.name)).collect();
         let op = if has_masters(batch) { "_multi_mp_lamb_update" } else { "_multi_lamb_update" };
-        let mut call = Call::of(op, &self.common)
+        let bound = |bound: Option<f64>| bound.filter(|bound| *bound > 0.0);
+        let call = Call::of(op, &self.common)
             .list("learning_rates", batch.iter().map(|param| self.common.lr(param.name)))
             .list("wds", batch.iter().map(|param| self.common.wd(param.name)))
             .list("step_count", counts)
@@ -54,12 +55,9 @@ impl Optimizer for Rule<Lamb> {
             .with("beta2", self.config.beta2)
             .with("epsilon", self.config.epsilon)
             .with("bias_correction", self.config.bias_correction)
-            .with("num_tensors", batch.len());
-        for (key, bound) in [("lower_bound", self.config.lower_bound), ("upper_bound", self.config.upper_bound)] {
-            if let Some(bound) = bound.filter(|bound| *bound > 0.0) {
-                call = call.with(key, bound);
-            }
-        }
+            .with("num_tensors", batch.len())
+            .with_some("lower_bound", bound(self.config.lower_bound))
+            .with_some("upper_bound", bound(self.config.upper_bound));
         call.into(nd, &interleaved(batch), &weights(batch))
     }
 }

@@ -137,13 +137,11 @@ impl Optimizer for Rule<LbSgd> {
                 WarmupStrategy::Lars => self.factor_of(nd, param.weight, &grad, wd)?,
                 _ => self.factor(u64::try_from(n.max(0)).unwrap_or(u64::MAX)),
             };
-            let op = if self.config.momentum > 0.0 { "sgd_mom_update" } else { "sgd_update" };
-            let mut call = Call::of(op, &self.common).with("lr", lr * factor).with("wd", wd);
-            if self.config.momentum > 0.0 {
-                call = call.with("momentum", self.config.momentum);
-            }
+            let momentum = (self.config.momentum > 0.0).then_some(self.config.momentum);
+            let (op, n_inputs) = if momentum.is_some() { ("sgd_mom_update", 3) } else { ("sgd_update", 2) };
+            let call = Call::of(op, &self.common).with("lr", lr * factor).with("wd", wd);
             let inputs = interleaved(&[Param { grad: &grad, ..*param }]);
-            call.into(nd, &inputs[..if self.config.momentum > 0.0 { 3 } else { 2 }], &[param.weight])?;
+            call.with_some("momentum", momentum).into(nd, &inputs[..n_inputs], &[param.weight])?;
         }
         Ok(())
     }

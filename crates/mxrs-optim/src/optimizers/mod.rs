@@ -165,6 +165,43 @@ macro_rules! described {
 }
 pub(crate) use described;
 
+/// An optimizer that updates each weight by one call, whose inputs are the weight, the gradient and the states.
+pub(crate) trait PerWeight {
+    /// Returns what [`Optimizer::slots`](crate::Optimizer::slots) returns.
+    fn slots(&self) -> Vec<&'static str>;
+
+    /// Returns what [`Optimizer::is_mixed`](crate::Optimizer::is_mixed) returns.
+    fn is_mixed(&self) -> bool {
+        false
+    }
+
+    /// Makes the call for update number `t` of a parameter.
+    fn call(&self, param: &crate::Param<'_>, t: u64) -> crate::call::Call;
+}
+
+impl<C: crate::config::Config + Send> crate::Optimizer for Rule<C>
+where
+    Self: PerWeight,
+{
+    described!();
+
+    fn slots(&self) -> Vec<&'static str> {
+        PerWeight::slots(self)
+    }
+
+    fn is_mixed(&self) -> bool {
+        PerWeight::is_mixed(self)
+    }
+
+    fn update(&mut self, nd: &dyn mxrs_ndarray::Invoke, batch: &mut [crate::Param<'_>]) -> mxrs_types::Result<()> {
+        for param in batch.iter() {
+            let t = self.common.count(param.name);
+            self.call(param, t).into(nd, &interleaved(&[*param]), &[param.weight])?;
+        }
+        Ok(())
+    }
+}
+
 /// Most operators that update several weights take at most this many per call.
 pub(crate) const MOST_WEIGHTS: usize = 60;
 

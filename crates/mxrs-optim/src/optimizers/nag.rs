@@ -3,11 +3,9 @@
 //! `momentum · m - lr · (clip(g) + wd · w')`, because MXNet's kernels compute it from the weight that they have just
 //! written.
 
-use super::{Rule, described, has_masters, interleaved, optimizer};
+use super::{PerWeight, Rule, optimizer};
+use crate::Param;
 use crate::call::Call;
-use crate::{Optimizer, Param};
-use mxrs_ndarray::Invoke;
-use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `NAG`: Nesterov's accelerated gradient.
@@ -17,9 +15,7 @@ optimizer! {
     }
 }
 
-impl Optimizer for Rule<Nag> {
-    described!();
-
+impl PerWeight for Rule<Nag> {
     fn slots(&self) -> Vec<&'static str> {
         if self.config.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
     }
@@ -28,22 +24,14 @@ impl Optimizer for Rule<Nag> {
         true
     }
 
-    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            self.common.count(param.name);
-            let group = [*param];
-            let op = match (has_masters(&group), self.config.momentum > 0.0) {
-                (false, false) => "sgd_update",
-                (false, true) => "_nag_mom_update",
-                (true, false) => "mp_sgd_update",
-                (true, true) => "mp_nag_mom_update",
-            };
-            let mut call = Call::of(op, &self.common).rates(&self.common, param.name);
-            if self.config.momentum > 0.0 {
-                call = call.with("momentum", self.config.momentum);
-            }
-            call.into(nd, &interleaved(&group), &[param.weight])?;
-        }
-        Ok(())
+    fn call(&self, param: &Param<'_>, _: u64) -> Call {
+        let momentum = (self.config.momentum > 0.0).then_some(self.config.momentum);
+        let op = match (param.state.master.is_some(), momentum.is_some()) {
+            (false, false) => "sgd_update",
+            (false, true) => "_nag_mom_update",
+            (true, false) => "mp_sgd_update",
+            (true, true) => "mp_nag_mom_update",
+        };
+        Call::of(op, &self.common).rates(&self.common, param.name).with_some("momentum", momentum)
     }
 }

@@ -2,11 +2,9 @@
 //! `centered`, `m = gamma1 · m + (1 - gamma1) · h` (slot `g`), `delta = gamma2 · delta - lr · h / sqrt(n - m² + epsilon)`,
 //! `w += delta`. The new weight is limited to ±`clip_weights`, if that is set.
 
-use super::{Rule, described, interleaved, optimizer};
+use super::{PerWeight, Rule, optimizer};
+use crate::Param;
 use crate::call::Call;
-use crate::{Optimizer, Param};
-use mxrs_ndarray::Invoke;
-use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `RMSProp`: steps divided by the root of a moving average of squared gradients.
@@ -24,30 +22,18 @@ optimizer! {
     }
 }
 
-impl Optimizer for Rule<RmsProp> {
-    described!();
-
+impl PerWeight for Rule<RmsProp> {
     fn slots(&self) -> Vec<&'static str> {
         if self.config.centered { vec!["n", "g", "delta"] } else { vec!["n"] }
     }
 
-    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            self.common.count(param.name);
-            let op = if self.config.centered { "rmspropalex_update" } else { "rmsprop_update" };
-            let mut call = Call::of(op, &self.common)
-                .rates(&self.common, param.name)
-                .with("gamma1", self.config.gamma1)
-                .with("epsilon", self.config.epsilon);
-            if self.config.centered {
-                call = call.with("gamma2", self.config.gamma2);
-            }
-            if let Some(bound) = self.config.clip_weights.filter(|bound| *bound > 0.0) {
-                call = call.with("clip_weights", bound);
-            }
-            let inputs = interleaved(&[*param]);
-            call.into(nd, &inputs, &[param.weight])?;
-        }
-        Ok(())
+    fn call(&self, param: &Param<'_>, _: u64) -> Call {
+        let op = if self.config.centered { "rmspropalex_update" } else { "rmsprop_update" };
+        Call::of(op, &self.common)
+            .rates(&self.common, param.name)
+            .with("gamma1", self.config.gamma1)
+            .with("epsilon", self.config.epsilon)
+            .with_some("gamma2", self.config.centered.then_some(self.config.gamma2))
+            .with_some("clip_weights", self.config.clip_weights.filter(|bound| *bound > 0.0))
     }
 }

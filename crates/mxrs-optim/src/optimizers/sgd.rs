@@ -57,8 +57,7 @@ impl Optimizer for Rule<Sgd> {
 }
 
 fn call(op: &'static str, common: &Common, momentum: Option<f64>, batch: &[Param<'_>]) -> Call {
-    let call = Call::of(op, common).with("num_weights", batch.len());
-    momentum.into_iter().fold(call, |call, momentum| call.with("momentum", momentum))
+    Call::of(op, common).with("num_weights", batch.len()).with_some("momentum", momentum)
 }
 
 /// Makes a step of SGD with tensors of learning rates and weight decays, one number for each weight.

@@ -1,11 +1,9 @@
 //! Signum: `m = momentum · m - (1 - momentum) · (wd · w + clip(g))`, `w = (1 - lr · wd_lh) · w + lr · sign(m)`; without
 //! momentum `w = (1 - lr · wd) · w - lr · sign(grad)`, which is signSGD. Bernstein et al., arXiv:1802.04434.
 
-use super::{Rule, described, interleaved, optimizer};
+use super::{PerWeight, Rule, optimizer};
+use crate::Param;
 use crate::call::Call;
-use crate::{Optimizer, Param};
-use mxrs_ndarray::Invoke;
-use mxrs_types::Result;
 
 optimizer! {
     /// MXNet's `Signum`: steps by the sign of the momentum.
@@ -18,25 +16,16 @@ optimizer! {
     }
 }
 
-impl Optimizer for Rule<Signum> {
-    described!();
-
+impl PerWeight for Rule<Signum> {
     fn slots(&self) -> Vec<&'static str> {
         if self.config.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
     }
 
-    fn update(&mut self, nd: &dyn Invoke, batch: &mut [Param<'_>]) -> Result<()> {
-        for param in batch.iter() {
-            self.common.count(param.name);
-            let mut call =
-                Call::of(if self.config.momentum > 0.0 { "signum_update" } else { "signsgd_update" }, &self.common)
-                    .rates(&self.common, param.name);
-            if self.config.momentum > 0.0 {
-                call = call.with("momentum", self.config.momentum).with("wd_lh", self.config.wd_lh);
-            }
-            let inputs = interleaved(&[*param]);
-            call.into(nd, &inputs, &[param.weight])?;
-        }
-        Ok(())
+    fn call(&self, param: &Param<'_>, _: u64) -> Call {
+        let has_momentum = self.config.momentum > 0.0;
+        Call::of(if has_momentum { "signum_update" } else { "signsgd_update" }, &self.common)
+            .rates(&self.common, param.name)
+            .with_some("momentum", has_momentum.then_some(self.config.momentum))
+            .with_some("wd_lh", has_momentum.then_some(self.config.wd_lh))
     }
 }

@@ -4,65 +4,21 @@
 //! A float may be too large for the integer type that it is cast to: mxrs saturates, and ONNX does not define the result.
 
 use crate::export::call::{Answer, Call};
-use crate::export::list::{FLOATS, NUMBERS};
+use crate::export::list::NUMBERS;
 use crate::refusal::refuse;
 use mxrs_ops::ScalarParams;
 use mxrs_ops::elemwise::clip::ClipParams;
 use mxrs_ops::nn::dropout::{DropoutMode, DropoutParams};
 use mxrs_types::DType;
 
-/// Writes a node whose inputs are the data and the scalar; the scalar comes first if `is_first` is set.
-fn with_scalar(call: &mut Call<'_>, op_type: &str, dtypes: &[DType], is_first: bool) -> Answer {
+/// Exports an operator of data and a scalar as a node whose inputs are the data and the scalar; the scalar comes first if
+/// `is_first` is set. Only calls with these dtypes can be written.
+pub(crate) fn with_scalar(call: &mut Call<'_>, op_type: &str, dtypes: &[DType], is_first: bool) -> Answer {
     call.require_dtype(op_type, dtypes)?;
     let scalar = call.scalar("scalar", call.dtype(0), call.params::<ScalarParams>().scalar)?;
     let data = call.input(0);
     let inputs = if is_first { [scalar, data] } else { [data, scalar] };
     Ok(call.step(op_type, &inputs, Vec::new()))
-}
-
-/// Exports `_plus_scalar`.
-pub(crate) fn plus_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Add", NUMBERS, false)
-}
-
-/// Exports `_minus_scalar`.
-pub(crate) fn minus_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Sub", NUMBERS, false)
-}
-
-/// Exports `_rminus_scalar`.
-pub(crate) fn rminus_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Sub", NUMBERS, true)
-}
-
-/// Exports `_mul_scalar`.
-pub(crate) fn mul_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Mul", NUMBERS, false)
-}
-
-/// Exports `_div_scalar`.
-pub(crate) fn div_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Div", FLOATS, false)
-}
-
-/// Exports `_rdiv_scalar`.
-pub(crate) fn rdiv_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Div", FLOATS, true)
-}
-
-/// Exports `_power_scalar`.
-pub(crate) fn power_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Pow", FLOATS, false)
-}
-
-/// Exports `_maximum_scalar`.
-pub(crate) fn maximum_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Max", NUMBERS, false)
-}
-
-/// Exports `_minimum_scalar`.
-pub(crate) fn minimum_scalar(call: &mut Call<'_>) -> Answer {
-    with_scalar(call, "Min", NUMBERS, false)
 }
 
 /// Exports `clip`.
