@@ -1,13 +1,14 @@
 //! A primitive with its list of arguments, as a [`Kernel`].
 
 use crate::accumulate::{self, Written};
+use crate::cache::Prepared;
 use crate::library::Library;
 use crate::objects::{MemDesc, MemoryObject, PrimDesc, Primitive};
 use crate::scratch::ScratchPlan;
 use mxrs_onednn_sys::result::{self, created};
 use mxrs_onednn_sys::sys;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
-use mxrs_types::{Result, WriteReq};
+use mxrs_types::{Layout, Result, WriteReq};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,17 +51,24 @@ pub struct PrimitiveKernel {
 }
 
 impl PrimitiveKernel {
-    /// Compiles the primitive and adds the argument for scratch memory. Also returns the number of bytes of scratch memory.
+    /// Prepares a call that runs only this primitive, with inputs and outputs in these layouts. The output of the call may
+    /// not be the memory of an input.
     ///
     /// # Errors
     /// The error that oneDNN reports.
-    pub fn new(library: &Arc<Library>, pd: &PrimDesc, arguments: Vec<Argument>) -> Result<(Arc<Self>, usize)> {
+    pub fn prepare(
+        library: &Arc<Library>,
+        pd: &PrimDesc,
+        arguments: Vec<Argument>,
+        input_layouts: Vec<Layout>,
+        output_layouts: Vec<Layout>,
+    ) -> Result<Prepared> {
         let mut scratch = ScratchPlan::default();
-        let kernel = Self::in_scratch(library, pd, arguments, &mut scratch)?;
-        Ok((Arc::new(kernel), scratch.n_bytes()))
+        let kernel = Arc::new(Self::in_scratch(library, pd, arguments, &mut scratch)?);
+        Ok(Prepared { input_layouts, output_layouts, scratch_bytes: scratch.n_bytes(), can_run_inplace: false, kernel })
     }
 
-    /// Compiles the primitive as [`Self::new`] does, but reserves its scratch memory as a part of `scratch`.
+    /// Compiles the primitive, adds the argument for scratch memory, and reserves this memory as a part of `scratch`.
     ///
     /// # Errors
     /// The error that oneDNN reports.

@@ -48,14 +48,10 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Argument { arg: sys::DNNL_ARG_SRC_1, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md },
     ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared {
-        input_layouts: vec![leader.layout.clone(); 2],
-        output_layouts: vec![leader.layout.clone()],
-        scratch_bytes,
-        // If the layout has padding, oneDNN may clear the output before it reads the second operand, so they must not be the
-        // same memory.
-        can_run_inplace: leader.size_bytes() == leader.with_layout(Layout::RowMajor).size_bytes(),
-        kernel,
-    })
+    let layout = &leader.layout;
+    let prepared = PrimitiveKernel::prepare(library, &pd, arguments, vec![layout.clone(); 2], vec![layout.clone()])?;
+    // If the layout has padding, oneDNN may clear the output before it reads the second operand, so they must not be the
+    // same memory.
+    let can_run_inplace = leader.size_bytes() == leader.with_layout(Layout::RowMajor).size_bytes();
+    Ok(Prepared { can_run_inplace, ..prepared })
 }

@@ -68,13 +68,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(0), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md },
     ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
     let layout = call.inputs[0].layout.clone();
-    Ok(Prepared {
-        input_layouts: vec![layout.clone()],
-        output_layouts: vec![layout],
-        scratch_bytes,
-        can_run_inplace: true,
-        kernel,
-    })
+    let prepared = PrimitiveKernel::prepare(library, &pd, arguments, vec![layout.clone()], vec![layout])?;
+    Ok(Prepared { can_run_inplace: true, ..prepared })
 }

@@ -36,13 +36,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         .map(|i| Argument { arg: sys::DNNL_ARG_MULTIPLE_SRC + i, slot: Slot::Input(i as usize), md: md.clone() })
         .collect();
     arguments.push(Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md });
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared {
-        input_layouts: vec![leader.layout.clone(); call.inputs.len()],
-        output_layouts: vec![leader.layout.clone()],
-        scratch_bytes,
-        // An implementation might read an input after writing the output; oneDNN does not document which ones do.
-        can_run_inplace: false,
-        kernel,
-    })
+    let input_layouts = vec![leader.layout.clone(); call.inputs.len()];
+    // The sum does not run in place: an implementation might read an input after writing the output, and oneDNN does not
+    // document which ones do.
+    PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, vec![leader.layout.clone()])
 }

@@ -51,12 +51,6 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         .map(|(i, md)| Argument { arg: sys::DNNL_ARG_MULTIPLE_SRC + i as c_int, slot: Slot::Input(i), md })
         .collect();
     arguments.push(Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md: dst });
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared {
-        input_layouts: call.inputs.iter().map(|t| t.layout.clone()).collect(),
-        output_layouts,
-        scratch_bytes,
-        can_run_inplace: false,
-        kernel,
-    })
+    let input_layouts = call.inputs.iter().map(|t| t.layout.clone()).collect();
+    PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, output_layouts)
 }

@@ -77,8 +77,7 @@ fn build_data(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Resul
         Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights_md },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: out_md },
     ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: false, kernel })
+    PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, output_layouts)
 }
 
 /// Prepares `_backward_Convolution_weight(ograd, data, weight)`.
@@ -133,6 +132,5 @@ fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Res
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md: data_md },
         Argument { arg: sys::DNNL_ARG_DIFF_WEIGHTS, slot: Slot::Output(0), md: out_md },
     ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: false, kernel })
+    PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, output_layouts)
 }

@@ -46,14 +46,7 @@ pub fn prepare_data(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepare
         Argument { arg: sys::DNNL_ARG_WEIGHTS, slot: Slot::Input(1), md: weights_md },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md: Arc::new(problem.src) },
     ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared {
-        input_layouts,
-        output_layouts: vec![Layout::RowMajor],
-        scratch_bytes,
-        can_run_inplace: false,
-        kernel,
-    })
+    PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, vec![Layout::RowMajor])
 }
 
 /// Prepares `_backward_FullyConnected_weight(ograd, data, weight)`.
@@ -89,12 +82,6 @@ pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepa
         Argument { arg: sys::DNNL_ARG_SRC, slot: Slot::Input(1), md: Arc::new(problem.src) },
         Argument { arg: sys::DNNL_ARG_DIFF_WEIGHTS, slot: Slot::Output(0), md: out_md },
     ];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared {
-        input_layouts: vec![Layout::RowMajor, Layout::RowMajor, weights.layout.clone()],
-        output_layouts,
-        scratch_bytes,
-        can_run_inplace: false,
-        kernel,
-    })
+    let input_layouts = vec![Layout::RowMajor, Layout::RowMajor, weights.layout.clone()];
+    PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, output_layouts)
 }

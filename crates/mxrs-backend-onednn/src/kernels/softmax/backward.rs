@@ -38,15 +38,9 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Input(1), md: md.clone() },
         Argument { arg: sys::DNNL_ARG_DIFF_SRC, slot: Slot::Output(0), md },
     ];
-    // For tensors in blocks of channels, the library's plain loop gives wrong zeros if it runs in place.
-    let is_loop = pd.is_plain_loop();
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
     let layout = output.layout.clone();
-    Ok(Prepared {
-        input_layouts: vec![layout.clone(), layout.clone(), data.layout.clone()],
-        output_layouts: vec![layout],
-        scratch_bytes,
-        can_run_inplace: !is_loop,
-        kernel,
-    })
+    let input_layouts = vec![layout.clone(), layout.clone(), data.layout.clone()];
+    let prepared = PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, vec![layout])?;
+    // For tensors in blocks of channels, the library's plain loop gives wrong zeros if it runs in place.
+    Ok(Prepared { can_run_inplace: !pd.is_plain_loop(), ..prepared })
 }

@@ -71,6 +71,6 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let mut input_layouts = vec![Layout::RowMajor; call.inputs.len()];
     input_layouts[0] = call.inputs[0].layout.clone();
     let output_layouts = vec![call.inputs[0].layout.clone()];
-    let (kernel, scratch_bytes) = PrimitiveKernel::new(library, &pd, arguments)?;
-    Ok(Prepared { input_layouts, output_layouts, scratch_bytes, can_run_inplace: true, kernel })
+    let prepared = PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, output_layouts)?;
+    Ok(Prepared { can_run_inplace: true, ..prepared })
 }
