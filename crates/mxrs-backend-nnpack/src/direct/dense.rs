@@ -6,11 +6,12 @@
 //! [`MOST_ROWS`] rows of data take several passes over the weights.
 
 use crate::convolve::{Convolve, Operands, part};
+use crate::dispatch::for_each_set;
 use crate::gemm::element::Element;
-use crate::gemm::lanes::{Lanes, Plain};
+use crate::gemm::lanes::Lanes;
 use crate::options::Weights;
 use half::bf16;
-use mxrs_processor::{Isa, Set};
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
@@ -60,14 +61,8 @@ impl Dense {
     }
 }
 
-fn kernel<W: Element>(isa: Isa) -> Kernel {
-    match isa.set() {
-        Set::Portable => portable::<W> as Kernel,
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => avx2::<W>,
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => avx512::<W>,
-    }
+for_each_set! {
+    fn kernel[W: Element] [W]: unsafe fn(p: &DenseProblem, o: &Operands, outputs: Range<usize>) = all
 }
 
 impl Convolve for Dense {
@@ -91,37 +86,12 @@ impl Convolve for Dense {
     }
 }
 
-/// # Safety
-/// The conditions of [`Convolve::run`] must hold; `outputs` must lie within `0..p.outputs`, and no other thread may use
-/// these outputs.
-unsafe fn portable<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
-    // SAFETY: the contract of this function is that of `all`; `Plain` needs no special instructions.
-    unsafe { all::<Plain, W>(p, o, outputs) }
-}
-
-/// # Safety
-/// The conditions of [`portable`] must hold, and the processor must have AVX2 and FMA.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn avx2<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
-    // SAFETY: the contract of this function is that of `all`, and this function is compiled for AVX2 and FMA.
-    unsafe { all::<std::arch::x86_64::__m256, W>(p, o, outputs) }
-}
-
-/// # Safety
-/// The conditions of [`portable`] must hold, and the processor must have AVX-512F, AVX2 and FMA.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx2,fma")]
-unsafe fn avx512<W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
-    // SAFETY: the contract of this function is that of `all`, and this function is compiled for AVX-512F, AVX2 and FMA.
-    unsafe { all::<std::arch::x86_64::__m512, W>(p, o, outputs) }
-}
-
 /// Partial sums of a tile of outputs, for all rows of a pass.
 type Sums = [[[f32; WIDEST]; MOST_ROWS]; OUTPUTS];
 
 /// # Safety
-/// The conditions of [`portable`] must hold, and the processor must have the instructions of `L`.
+/// The conditions of [`Convolve::run`] must hold, and the processor must have the instructions of `L`. `outputs` must lie
+/// within `0..p.outputs`, and no other thread may use these outputs.
 #[inline(always)]
 unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     for first_row in (0..p.rows).step_by(MOST_ROWS) {

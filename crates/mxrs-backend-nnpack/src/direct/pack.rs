@@ -5,48 +5,24 @@
 //! order of the weights. Pixels outside the image are 0. Each value is copied once per tap that reads it, and then
 //! multiplied by every panel of weights: with two panels the copy takes a few percent of the time.
 
+use crate::dispatch::for_each_set;
 use crate::gemm::lanes::Lanes;
 use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
-use mxrs_processor::{Isa, Set};
 use std::ops::Range;
 
 /// A function that copies the windows of one group of output pixels.
 pub type Pack = unsafe fn(&ConvProblem, *const f32, Range<usize>, Range<usize>, *mut f32);
 
-/// Returns the copying function for this instruction set.
-///
-/// It takes the problem, the image, its output pixels, the blocks to copy (channel blocks times taps), and the
-/// destination. The image must be in blocks of channels. There must be at most [`MAX_ROWS`](crate::gemm::MAX_ROWS)
-/// pixels, and the destination must have room for pixels times blocks times 16 values.
-pub fn pack(isa: Isa) -> Pack {
-    match isa.set() {
-        Set::Portable => portable,
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => avx2,
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => avx512,
-    }
-}
-
-unsafe fn portable(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
-    // SAFETY: the contract of this function is that of `windows`; `Plain` needs no special instructions.
-    unsafe { windows::<crate::gemm::lanes::Plain>(p, image, rows, blocks, to) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn avx2(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
-    // SAFETY: the contract of this function is that of `windows`, and this function is compiled for AVX2 and FMA.
-    unsafe { windows::<std::arch::x86_64::__m256>(p, image, rows, blocks, to) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx2,fma")]
-unsafe fn avx512(p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32) {
-    // SAFETY: the contract of this function is that of `windows`, and this function is compiled for AVX-512F, AVX2 and
-    // FMA.
-    unsafe { windows::<std::arch::x86_64::__m512>(p, image, rows, blocks, to) }
+for_each_set! {
+    /// Returns the copying function for this instruction set.
+    ///
+    /// It takes the problem, the image, its output pixels, the blocks to copy (channel blocks times taps), and the
+    /// destination. The image must be in blocks of channels. There must be at most [`MAX_ROWS`](crate::gemm::MAX_ROWS)
+    /// pixels, and the destination must have room for pixels times blocks times 16 values.
+    pub fn pack: unsafe fn(
+        p: &ConvProblem, image: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32
+    ) = windows
 }
 
 /// A run of pixels in one output row.

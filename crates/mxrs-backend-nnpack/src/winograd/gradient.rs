@@ -12,11 +12,12 @@
 use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points, by_variant, weights_matrix};
 use super::{Data, Variant};
+use crate::dispatch::for_each_set;
 use crate::gemm::element::Element;
 use crate::gemm::lanes::Lanes;
 use crate::tiles::BLOCK;
 use crate::tiles::strip::BUFFER_STRIDE;
-use mxrs_processor::{Isa, Set};
+use mxrs_processor::Isa;
 
 /// Neighboring tiles of one row of tiles and one channel block, whose gradients of outputs are to be transformed.
 pub(crate) struct Spread {
@@ -95,14 +96,7 @@ impl Matrices {
 }
 
 fn pair<V: Points, H: Points, E: Element>(isa: Isa) -> Transforms {
-    let matrices = Matrices::new::<V, H>;
-    match isa.set() {
-        Set::Portable => Transforms { spread: spread_portable::<V, H, E>, fold: fold_portable::<V, H>, matrices },
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => Transforms { spread: spread_avx2::<V, H, E>, fold: fold_avx2::<V, H>, matrices },
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => Transforms { spread: spread_avx512::<V, H, E>, fold: fold_avx512::<V, H>, matrices },
-    }
+    Transforms { spread: spread_of::<V, H, E>(isa), fold: fold_of::<V, H>(isa), matrices: Matrices::new::<V, H> }
 }
 
 /// Transforms the gradients of the outputs of tiles to the values that are multiplied by transformed data.
@@ -196,39 +190,10 @@ unsafe fn fold<L: Lanes, V: Points, H: Points>(t: &Fold<'_>) {
     }
 }
 
-macro_rules! compiled {
-    ($(#[$with:meta])* $lanes:ty, $spread:ident, $fold:ident) => {
-        /// # Safety
-        /// The conditions of [`spread`] must hold.
-        $(#[$with])*
-        unsafe fn $spread<V: Points, H: Points, E: Element>(tiles: &Spread) {
-            // SAFETY: the contract of this function is that of `spread`, and this function is compiled for the
-            // instructions of the register type.
-            unsafe { spread::<$lanes, V, H, E>(tiles) }
-        }
-        /// # Safety
-        /// The conditions of [`fold`] must hold.
-        $(#[$with])*
-        unsafe fn $fold<V: Points, H: Points>(sums: &Fold<'_>) {
-            // SAFETY: the contract of this function is that of `fold`, and this function is compiled for the
-            // instructions of the register type.
-            unsafe { fold::<$lanes, V, H>(sums) }
-        }
-    };
+for_each_set! {
+    fn spread_of[V: Points, H: Points, E: Element] [V, H, E]: unsafe fn(tiles: &Spread) = spread
 }
 
-compiled!(crate::gemm::lanes::Plain, spread_portable, fold_portable);
-compiled!(
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    std::arch::x86_64::__m256,
-    spread_avx2,
-    fold_avx2
-);
-compiled!(
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx2,fma")]
-    std::arch::x86_64::__m512,
-    spread_avx512,
-    fold_avx512
-);
+for_each_set! {
+    fn fold_of[V: Points, H: Points] [V, H]: unsafe fn(sums: &Fold<'_>) = fold
+}

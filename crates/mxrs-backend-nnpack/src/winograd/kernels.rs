@@ -1,14 +1,14 @@
 //! Selects the two-dimensional transforms by variant and instruction set.
 
+use super::input::transform as transform_input;
+use super::output::transform as transform_output;
 use super::points::{Points, by_variant};
-use super::{Data, Variant, input, output, weights};
+use super::{Data, Variant, weights};
+use crate::dispatch::for_each_set;
 use crate::gemm::element::Element;
 use crate::tiles::strip::{Inputs, Outputs};
 use crate::tiles::{Factors, Transforms};
-use mxrs_processor::{Isa, Set};
-
-type Input = unsafe fn(&Inputs);
-type Output = unsafe fn(&Outputs<'_>);
+use mxrs_processor::Isa;
 
 /// A pair of one-dimensional transforms, compiled for one instruction set.
 #[derive(Clone, Copy)]
@@ -29,52 +29,17 @@ impl Kernels {
 }
 
 fn pair<V: Points, H: Points, E: Element>(isa: Isa) -> Kernels {
-    let (input, output): (Input, Output) = match isa.set() {
-        Set::Portable => (input_portable::<V, H, E>, output_portable::<V, H, E>),
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => (input_avx2::<V, H, E>, output_avx2::<V, H, E>),
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => (input_avx512::<V, H, E>, output_avx512::<V, H, E>),
-    };
+    let (input, output) = (input_of::<V, H, E>(isa), output_of::<V, H, E>(isa));
     let weights = || weights::Matrices::new::<V, H>();
     let factors = Factors { real: V::N * H::N, complex: 0 };
     let transforms = Transforms { input, output, m: [V::M, H::M], n: [V::N, H::N], factors };
     Kernels { transforms, weights, r: [V::R, H::R] }
 }
 
-macro_rules! compiled {
-    ($(#[$with:meta])* $lanes:ty, $input:ident, $output:ident) => {
-        /// # Safety
-        /// The conditions of [`input::transform`] must hold.
-        $(#[$with])*
-        unsafe fn $input<V: Points, H: Points, E: Element>(tiles: &Inputs) {
-            // SAFETY: the contract of this function is that of `input::transform`, and this function is compiled for
-            // the instructions of the register type.
-            unsafe { input::transform::<$lanes, V, H, E>(tiles) }
-        }
-        /// # Safety
-        /// The conditions of [`output::transform`] must hold.
-        $(#[$with])*
-        unsafe fn $output<V: Points, H: Points, E: Element>(tiles: &Outputs<'_>) {
-            // SAFETY: the contract of this function is that of `output::transform`, and this function is compiled for
-            // the instructions of the register type.
-            unsafe { output::transform::<$lanes, V, H, E>(tiles) }
-        }
-    };
+for_each_set! {
+    fn input_of[V: Points, H: Points, E: Element] [V, H, E]: unsafe fn(tiles: &Inputs) = transform_input
 }
 
-compiled!(crate::gemm::lanes::Plain, input_portable, output_portable);
-compiled!(
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    std::arch::x86_64::__m256,
-    input_avx2,
-    output_avx2
-);
-compiled!(
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx2,fma")]
-    std::arch::x86_64::__m512,
-    input_avx512,
-    output_avx512
-);
+for_each_set! {
+    fn output_of[V: Points, H: Points, E: Element] [V, H, E]: unsafe fn(tiles: &Outputs<'_>) = transform_output
+}
