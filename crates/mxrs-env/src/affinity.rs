@@ -4,7 +4,7 @@
 //! `proclist=[...]`. An entry of the list is a processor `3`, a range `0-6` or `0-6:2`, or a set `{0,1}`. A set is for one
 //! thread, which may use all processors of the set. Blanks around the parts are ignored.
 
-use crate::{Kind, Setting};
+use crate::kind::grammar;
 
 /// The upper limit of processor numbers, and of the length of a list of processors. Larger values are refused.
 const MAX_PROCESSORS: usize = 1 << 16;
@@ -121,23 +121,13 @@ impl Affinity {
     }
 }
 
-impl TryFrom<String> for Affinity {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text)
-    }
-}
-
-impl Setting for Affinity {
-    const KIND: Kind = Kind::Grammar {
-        name: "affinity",
-        expected: "[modifier,...]type[,permute[,offset]] with the modifiers granularity=fine|thread|core, \
+grammar!(
+    Affinity,
+    "affinity",
+    "[modifier,...]type[,permute[,offset]] with the modifiers granularity=fine|thread|core, \
                    respect|norespect, verbose|noverbose, warnings|nowarnings, proclist=[..] and the types none, \
-                   disabled, compact, scatter, balanced, explicit",
-        check: |text| Affinity::parse(text).map(|_| text.trim().to_owned()),
-    };
-}
+                   disabled, compact, scatter, balanced, explicit"
+);
 
 fn set_once<T>(slot: &mut Option<T>, value: T, what: &str) -> Result<(), String> {
     match slot.replace(value) {
@@ -236,6 +226,7 @@ fn parse_number(text: &str, what: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Setting;
     use proptest::prelude::*;
 
     fn parse(text: &str) -> Result<Affinity, String> {

@@ -228,6 +228,29 @@ pub trait Setting {
     const KIND: Kind;
 }
 
+/// Implements [`Setting`] for a type whose inherent function `parse` reads a text. The other arguments are the word for the
+/// type and the accepted texts, as in [`Kind::Grammar`].
+macro_rules! grammar {
+    ($type:ident, $name:literal, $expected:literal) => {
+        impl TryFrom<String> for $type {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                Self::parse(&text)
+            }
+        }
+
+        impl $crate::Setting for $type {
+            const KIND: $crate::Kind = $crate::Kind::Grammar {
+                name: $name,
+                expected: $expected,
+                check: |text| $type::parse(text).map(|_| text.trim().to_owned()),
+            };
+        }
+    };
+}
+pub(crate) use grammar;
+
 macro_rules! int_settings {
     ($($type:ty: $min:expr, $max:expr;)+) => {
         $(impl Setting for $type {

@@ -1,6 +1,6 @@
 //! Parses `MXRS_REMAT` and numbers of bytes.
 
-use crate::{Kind, Setting};
+use crate::kind::grammar;
 
 /// Units and the number of bytes of each.
 const UNITS: [(&str, u64); 8] = [
@@ -39,21 +39,7 @@ impl Bytes {
     }
 }
 
-impl TryFrom<String> for Bytes {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text)
-    }
-}
-
-impl Setting for Bytes {
-    const KIND: Kind = Kind::Grammar {
-        name: "bytes",
-        expected: "a number of bytes, or of KiB, MiB, GiB, TiB, kB, MB, GB, TB",
-        check: |text| Bytes::parse(text).map(|_| text.trim().to_owned()),
-    };
-}
+grammar!(Bytes, "bytes", "a number of bytes, or of KiB, MiB, GiB, TiB, kB, MB, GB, TB");
 
 /// A parsed value of `MXRS_REMAT`: what a training step computes a second time in order to keep fewer values in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
@@ -91,25 +77,12 @@ impl Remat {
     }
 }
 
-impl TryFrom<String> for Remat {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text)
-    }
-}
-
-impl Setting for Remat {
-    const KIND: Kind = Kind::Grammar {
-        name: "mode",
-        expected: "off, light, mirror, sqrt, chain, or budget:<bytes> such as budget:2GiB",
-        check: |text| Remat::parse(text).map(|_| text.trim().to_owned()),
-    };
-}
+grammar!(Remat, "mode", "off, light, mirror, sqrt, chain, or budget:<bytes> such as budget:2GiB");
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Setting;
 
     #[test]
     fn bytes_have_units() {

@@ -1,6 +1,7 @@
 //! Operator tuning: measures times, so that the fastest algorithm for an operator can be chosen.
 
-use crate::{Kind, Setting, settings};
+use crate::kind::grammar;
+use crate::{Kind, settings};
 use mxrs_types::DType;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -32,10 +33,8 @@ impl OperatorTuning {
     }
 }
 
-impl TryFrom<String> for OperatorTuning {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
+impl OperatorTuning {
+    fn parse(text: &str) -> Result<Self, String> {
         match text.trim() {
             "0" => Ok(Self::Off),
             "1" => Ok(Self::All),
@@ -48,13 +47,11 @@ fn tunable(name: &str) -> Result<DType, String> {
     TUNABLE.into_iter().find(|dtype| dtype.name() == name).ok_or_else(|| format!("`{name}` is none of these"))
 }
 
-impl Setting for OperatorTuning {
-    const KIND: Kind = Kind::Grammar {
-        name: "list",
-        expected: "0, 1, or a list with commas of float32, float64, float16, bfloat16, int8, uint8, int32, int64",
-        check: |text| OperatorTuning::try_from(text.to_owned()).map(|_| text.trim().to_owned()),
-    };
-}
+grammar!(
+    OperatorTuning,
+    "list",
+    "0, 1, or a list with commas of float32, float64, float16, bfloat16, int8, uint8, int32, int64"
+);
 
 /// The place where results of kernel tuning are kept.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -66,10 +63,8 @@ pub enum TuningCache {
     File(PathBuf),
 }
 
-impl TryFrom<String> for TuningCache {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
+impl TuningCache {
+    fn parse(text: &str) -> Result<Self, String> {
         match text.trim() {
             "0" => Ok(Self::Off),
             path if Path::new(path).is_absolute() => Ok(Self::File(path.into())),
@@ -78,13 +73,7 @@ impl TryFrom<String> for TuningCache {
     }
 }
 
-impl Setting for TuningCache {
-    const KIND: Kind = Kind::Grammar {
-        name: "file",
-        expected: "0, or an absolute path",
-        check: |text| TuningCache::try_from(text.to_owned()).map(|_| text.trim().to_owned()),
-    };
-}
+grammar!(TuningCache, "file", "0, or an absolute path");
 
 settings! {
     /// Operator tuning: measures times, so that the fastest algorithm for an operator can be chosen.
@@ -119,6 +108,7 @@ impl TuningSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Setting;
 
     #[test]
     fn a_list_covers_exactly_its_types() {
