@@ -71,6 +71,7 @@ pub struct NdArrayIter {
 }
 
 /// Settings of an [`NdArrayIter`].
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct NdArrayIterBuilder {
     batch_size: usize,
@@ -82,27 +83,23 @@ pub struct NdArrayIterBuilder {
 
 impl NdArrayIterBuilder {
     /// Adds an input: the rows of `array`. The usual name is `data`.
-    #[must_use]
     pub fn data(mut self, name: impl Into<String>, array: Dense) -> Self {
         self.data.push((name.into(), array));
         self
     }
 
     /// Adds a label: the rows of `array`. The usual name is `softmax_label`.
-    #[must_use]
     pub fn label(mut self, name: impl Into<String>, array: Dense) -> Self {
         self.labels.push((name.into(), array));
         self
     }
 
     /// Shuffles the rows in every epoch; by default they stay in order.
-    #[must_use]
     pub fn shuffle(self, seed: u64) -> Self {
         Self { shuffle_seed: Some(seed), ..self }
     }
 
     /// Sets what happens to rows that do not fill the last batch; default [`LastBatch::Pad`].
-    #[must_use]
     pub fn last_batch(self, last_batch: LastBatch) -> Self {
         Self { last_batch, ..self }
     }

@@ -106,6 +106,7 @@ impl Maker {
 }
 
 /// Settings of a [`DataLoader`], with the names and defaults of Gluon.
+#[must_use]
 pub struct DataLoaderBuilder {
     dataset: Arc<dyn Dataset>,
     batch_size: usize,
@@ -118,37 +119,31 @@ pub struct DataLoaderBuilder {
 
 impl DataLoaderBuilder {
     /// Sets the order of samples; default [`Sampler::Sequential`].
-    #[must_use]
     pub fn sampler(self, sampler: Sampler) -> Self {
         Self { sampler, ..self }
     }
 
     /// Shuffles the samples in every epoch. The order depends on the seed and the number of the epoch.
-    #[must_use]
     pub fn shuffle(self, seed: u64) -> Self {
         self.sampler(Sampler::Random(seed))
     }
 
     /// Sets what happens to samples that do not fill the last batch; default [`LastSamples::Keep`].
-    #[must_use]
     pub fn last_batch(self, last_batch: LastSamples) -> Self {
         Self { last_batch, ..self }
     }
 
     /// Sets the number of threads that make batches; default 0, which makes each batch when it is requested.
-    #[must_use]
     pub fn num_workers(self, num_workers: usize) -> Self {
         Self { num_workers, ..self }
     }
 
     /// Sets the number of batches that are made ahead; default twice the number of workers.
-    #[must_use]
     pub fn prefetch(self, prefetch: usize) -> Self {
         Self { prefetch: Some(prefetch), ..self }
     }
 
     /// Sets the function that makes a batch of samples; default [`stack`].
-    #[must_use]
     pub fn batchify(self, batchify: impl Fn(&[Vec<Dense>]) -> Result<Vec<Dense>> + Send + Sync + 'static) -> Self {
         Self { batchify: Box::new(batchify), ..self }
     }

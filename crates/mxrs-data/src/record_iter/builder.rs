@@ -17,6 +17,7 @@ use std::path::PathBuf;
 const MOST_LABELS: usize = 1 << 24;
 
 /// Settings of an [`ImageRecordIter`], with the names and defaults of MXNet.
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct ImageRecordIterBuilder {
     pub(super) path_imgrec: PathBuf,
@@ -75,46 +76,39 @@ impl ImageRecordIterBuilder {
 
     /// Sets the index (`.idx`) of the record file. Then only the records listed in it are read, in the order of their
     /// offsets unless shuffled.
-    #[must_use]
     pub fn path_imgidx(self, path: impl Into<PathBuf>) -> Self {
         Self { path_imgidx: Some(path.into()), ..self }
     }
 
     /// Sets an image list (`.lst`). Its labels replace those of the records with the same id.
-    #[must_use]
     pub fn path_imglist(self, path: impl Into<PathBuf>) -> Self {
         Self { path_imglist: Some(path.into()), ..self }
     }
 
     /// Sets a file with a mean image, which is subtracted from every image instead of the mean of the channels. If the file
     /// does not exist, [`Self::build`] computes the mean of all augmented images of this share and saves it to the file.
-    #[must_use]
     pub fn mean_img(self, path: impl Into<PathBuf>) -> Self {
         Self { mean_img: Some(path.into()), ..self }
     }
 
     /// Sets the number of values in the label of each record or line of the list, at most 2^24; default 1. With
     /// [`Self::detection`] labels may have any length by default.
-    #[must_use]
     pub fn label_width(self, label_width: usize) -> Self {
         Self { label_width: Some(label_width), ..self }
     }
 
     /// Sets whether the last batch is filled up with records from the start of the epoch (true, the default) or with zeros.
     /// In both cases [`crate::DataBatch::pad`] counts these rows.
-    #[must_use]
     pub fn round_batch(self, round_batch: bool) -> Self {
         Self { round_batch, ..self }
     }
 
     /// Sets the number of threads that decode, including the calling thread; default 4.
-    #[must_use]
     pub fn preprocess_threads(self, preprocess_threads: usize) -> Self {
         Self { preprocess_threads, ..self }
     }
 
     /// Sets the number of batches that [`Self::build_prefetching`] reads ahead; default 4.
-    #[must_use]
     pub fn prefetch_buffer(self, prefetch_buffer: usize) -> Self {
         Self { prefetch_buffer, ..self }
     }
@@ -122,27 +116,23 @@ impl ImageRecordIterBuilder {
     /// Sets the threads that share the work on each image; by default only the calling thread works on it. They are used
     /// only if images are processed one after the other: if [`Self::preprocess_threads`] is 1, and in a process that was
     /// forked after the iterator was built.
-    #[must_use]
     pub fn image_threads(self, image_threads: ImageThreads) -> Self {
         Self { image_threads, ..self }
     }
 
     /// Reads only share `part_index` of `num_parts`; default 0 of 1. With an index all shares have the same number of
     /// records, otherwise the same number of bytes.
-    #[must_use]
     pub fn part(self, part_index: usize, num_parts: usize) -> Self {
         Self { part_index, num_parts, ..self }
     }
 
     /// Sets whether [`crate::Batch::images`] keeps the decoded images; default no.
-    #[must_use]
     pub fn keep_images(self, keep_images: bool) -> Self {
         Self { keep_images, ..self }
     }
 
     /// Shuffles all records of the part that this iterator reads, in every epoch. The order depends on `seed` and the number of the epoch. Without an
     /// index, building the iterator first searches the file for its records.
-    #[must_use]
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle.seed = Some(seed);
         self
@@ -150,7 +140,6 @@ impl ImageRecordIterBuilder {
 
     /// Shuffles chunks of `size_mb` times 2^20 bytes in every epoch, so that a slow disk still reads neighboring records
     /// together. If [`Self::shuffle`] is set too, the records are also shuffled, but only inside their chunk.
-    #[must_use]
     pub fn shuffle_chunks(mut self, size_mb: u64, seed: u64) -> Self {
         let len_bytes = size_mb.saturating_mul(1 << 20);
         self.shuffle.chunks = (size_mb > 0).then_some(Chunks { len_bytes, seed });
@@ -158,7 +147,6 @@ impl ImageRecordIterBuilder {
     }
 
     /// Sets the seed of the random numbers for augmentation; they depend on the seed, the epoch and the record. Default 0.
-    #[must_use]
     pub fn seed_aug(self, seed_aug: u64) -> Self {
         Self { seed_aug, ..self }
     }
@@ -171,19 +159,16 @@ impl ImageRecordIterBuilder {
     /// [`crate::DataIter::seek`] does not count it. Seeking therefore decodes at least one record of every earlier batch of
     /// the epoch, and more if that record is bad. An epoch without a good record is an error. The log reports the first ten
     /// bad records individually; [`ImageRecordIter::bad_records`] lists all of them.
-    #[must_use]
     pub fn max_bad_records(self, max_bad_records: u64) -> Self {
         Self { max_bad_records, ..self }
     }
 
     /// Sets the element type of the data that [`crate::DataIter::next_batch`] returns; default [`PixelType::F32`].
-    #[must_use]
     pub fn pixel_type(self, pixel_type: PixelType) -> Self {
         Self { pixel_type, ..self }
     }
 
     /// Sets the random augmentation of the images; default none.
-    #[must_use]
     pub fn augment(self, augment: Augment) -> Self {
         Self { augment, ..self }
     }
@@ -196,33 +181,28 @@ impl ImageRecordIterBuilder {
     /// height and width of the image, and the number of label values. Then come the label values, padded with `pad_value` to
     /// `pad_width` values, at most 2^24; by default `pad_width` is the length of the longest label in the file. An image
     /// smaller than `data_shape` is placed in the upper left corner.
-    #[must_use]
     pub fn detection(self, augment: DetectAugment, pad_width: Option<usize>, pad_value: f32) -> Self {
         Self { detection: Some(Detection { augment, pad_width, pad_value }), ..self }
     }
 
     /// Sets the names of the input and the label; default `data` and `softmax_label`.
-    #[must_use]
     pub fn names(self, data: impl Into<String>, label: impl Into<String>) -> Self {
         Self { data_name: data.into(), label_name: label.into(), ..self }
     }
 
     /// Sets a lender of memory. The data of every [`crate::DataBatch`] is written into lent memory, which its owner can then
     /// use without a copy. By default each batch allocates memory.
-    #[must_use]
     pub fn lender(self, lender: Lender) -> Self {
         Self { lender: Some(lender), ..self }
     }
 
     /// Sets the length to which the shorter edge is resized before the crop.
-    #[must_use]
     pub fn resize(mut self, shorter_edge: usize) -> Self {
         self.image.resize = Some(shorter_edge);
         self
     }
 
     /// Sets the factor by which pixels are multiplied after the mean is subtracted; default 1.
-    #[must_use]
     pub fn scale(mut self, scale: f32) -> Self {
         self.image.scale = scale;
         self
@@ -230,21 +210,18 @@ impl ImageRecordIterBuilder {
 
     /// Sets the mean of red, green, blue and alpha, in units of pixel values (0 to 255); default 0. Gray images use the
     /// first value.
-    #[must_use]
     pub fn mean(mut self, mean: [f32; 4]) -> Self {
         self.image.mean = mean;
         self
     }
 
     /// Sets the divisor of red, green, blue and alpha; default 1. Gray images use the first value.
-    #[must_use]
     pub fn std(mut self, std: [f32; 4]) -> Self {
         self.image.std = std;
         self
     }
 
     /// Sets the largest image that is decoded.
-    #[must_use]
     pub fn limits(mut self, limits: DecodeLimits) -> Self {
         self.image.limits = limits;
         self
