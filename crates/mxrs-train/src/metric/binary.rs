@@ -2,7 +2,7 @@
 //! macro and micro average.
 
 use super::View;
-use super::deferred::Mean;
+use super::deferred::{Mean, Measure};
 use mxrs_types::{Error, Result};
 
 /// Whether the values of the batches are averaged, or their counts are summed first.
@@ -97,20 +97,40 @@ pub(super) struct BinaryTotal {
     counts: Counts,
 }
 
-impl BinaryTotal {
-    /// Adds one batch, whose value is `score` of its counts.
-    pub fn add(&mut self, parts: &[Counts], score: fn(&Counts) -> f64) {
-        let mut batch = Counts::default();
-        parts.iter().for_each(|part| batch.add(part));
-        self.batches.add(score(&batch), 1.0);
-        self.counts.add(&batch);
+/// A metric that is a function of the counts of a binary classification.
+pub(super) struct Binary {
+    /// MXNet's name of the metric.
+    pub name: &'static str,
+    /// How batches are combined.
+    pub average: Average,
+    /// The value of the metric for some counts.
+    pub score: fn(&Counts) -> f64,
+}
+
+impl Measure for Binary {
+    type Part = Counts;
+    type Total = BinaryTotal;
+
+    fn default_name(&self) -> String {
+        self.name.into()
     }
 
-    pub fn value(&self, average: Average, score: fn(&Counts) -> f64) -> f64 {
-        match average {
-            Average::Macro => self.batches.value(),
-            Average::Micro if self.counts.total() == 0 => f64::NAN,
-            Average::Micro => score(&self.counts),
+    fn measure(&self, label: &View<'_>, pred: &View<'_>) -> Result<Counts> {
+        Counts::of(self.name, label, pred)
+    }
+
+    fn add(&self, total: &mut BinaryTotal, parts: &[Counts]) {
+        let mut batch = Counts::default();
+        parts.iter().for_each(|part| batch.add(part));
+        total.batches.add((self.score)(&batch), 1.0);
+        total.counts.add(&batch);
+    }
+
+    fn value(&self, total: &BinaryTotal) -> f64 {
+        match self.average {
+            Average::Macro => total.batches.value(),
+            Average::Micro if total.counts.total() == 0 => f64::NAN,
+            Average::Micro => (self.score)(&total.counts),
         }
     }
 }

@@ -4,9 +4,9 @@ use super::accuracy::Accuracy;
 use super::binary::Average;
 use super::cross_entropy::CrossEntropy;
 use super::deferred::{Deferred, Measure};
-use super::f1::F1;
+use super::f1::f1;
 use super::loss::Loss;
-use super::mcc::Mcc;
+use super::mcc::mcc;
 use super::pcc::Pcc;
 use super::pearson::Pearson;
 use super::perplexity::Perplexity;
@@ -92,8 +92,8 @@ pub fn create(name: &str, options: &MetricOptions<'_>) -> Result<Box<dyn EvalMet
     match names[0] {
         "accuracy" => done(Accuracy { axis: params.integer("axis", 1)? }, &params),
         "topkaccuracy" => done(TopK::new(params.integer("top_k", 1)?)?, &params),
-        "f1" => done(F1(params.average("f1")?), &params),
-        "mcc" => done(Mcc(params.average("mcc")?), &params),
+        "f1" => done(f1(params.average("f1")?), &params),
+        "mcc" => done(mcc(params.average("mcc")?), &params),
         "pcc" => done(Pcc, &params),
         "perplexity" => {
             let Some(ignored) = params.text("ignore_label") else {
