@@ -49,11 +49,6 @@ impl PartialShape {
         self.0.as_ref().is_some_and(|d| d.iter().all(Option::is_some))
     }
 
-    /// Number of unknown sizes; an unknown rank counts as one.
-    pub fn n_unknown(&self) -> usize {
-        self.0.as_ref().map_or(1, |d| d.iter().filter(|x| x.is_none()).count())
-    }
-
     /// Adds the sizes that `other` knows. Returns whether a size or the rank became known. Returns `Err(())` if the two
     /// shapes contradict each other; the caller makes the error, because it knows the operator and the argument to name.
     #[allow(clippy::result_unit_err)]

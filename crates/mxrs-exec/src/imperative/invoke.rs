@@ -93,11 +93,6 @@ impl Imperative {
         &self.0.options
     }
 
-    /// The options for imperative calls.
-    pub fn imperative_options(&self) -> ImperativeOptions {
-        self.0.own
-    }
-
     pub(crate) fn checks_versions(&self) -> bool {
         self.0.own.check_versions
     }

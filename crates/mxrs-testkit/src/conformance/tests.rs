@@ -21,10 +21,7 @@ fn double() -> OpDef {
         }),
         accuracy: Accuracy::Elementwise,
         inplace: &[(0, 0)],
-        samples: || {
-            let none: [(&str, &str); 0] = [];
-            vec![Sample::new("small", none, &[&[2, 3]]), Sample::new("empty", none, &[&[0]])]
-        },
+        samples: || vec![Sample::plain("small", &[&[2, 3]]), Sample::plain("empty", &[&[0]])],
         ..OpDef::new("double")
     }
 }

@@ -4,8 +4,6 @@ use super::*;
 use mxrs_op::{Attrs, Fill, GradValue, Gradient, InputNames, elements};
 use mxrs_types::Result;
 
-const NONE: [(&str, &str); 0] = [];
-
 fn read(input: &mxrs_op::RefInput<'_>) -> Vec<f64> {
     elements::read_f64(input.bytes, input.desc.dtype)
 }
@@ -23,10 +21,10 @@ fn product(gradient: mxrs_op::GradientFn) -> OpDef {
         samples: || {
             let special = Fill::Values(vec![0.0, f64::NAN, f64::INFINITY]);
             vec![
-                Sample::new("small", NONE, &[&[2, 3], &[2, 3]]),
-                Sample::new("large", NONE, &[&[100], &[100]]),
-                Sample::new("empty", NONE, &[&[0], &[0]]),
-                Sample::new("special", NONE, &[&[3], &[3]]).fill(0, special),
+                Sample::plain("small", &[&[2, 3], &[2, 3]]),
+                Sample::plain("large", &[&[100], &[100]]),
+                Sample::plain("empty", &[&[0], &[0]]),
+                Sample::plain("special", &[&[3], &[3]]).fill(0, special),
             ]
         },
         gradient: Gradient::By(gradient),
@@ -49,7 +47,7 @@ fn kinked() -> Vec<OpDef> {
             elements::write_f64(&out, DType::F64, outputs[0].bytes);
             Ok(())
         }),
-        samples: || vec![Sample::new("kink", NONE, &[&[4]]).fill(0, Fill::Values(vec![0.0, 1.0, -1.0, 0.0]))],
+        samples: || vec![Sample::plain("kink", &[&[4]]).fill(0, Fill::Values(vec![0.0, 1.0, -1.0, 0.0]))],
         gradient: Gradient::By(|_, scope| {
             let (head, data) = (scope.out_grad(0)?, scope.input(0));
             let step = scope.call_one("step", &[data])?;
@@ -65,7 +63,7 @@ fn kinked() -> Vec<OpDef> {
             Ok(())
         }),
         gradient: Gradient::Zero,
-        samples: || vec![Sample::new("step", NONE, &[&[4]])],
+        samples: || vec![Sample::plain("step", &[&[4]])],
         ..OpDef::new("step")
     };
     vec![relu, step, product(right)]
@@ -195,7 +193,7 @@ fn losses_are_compared_with_their_own_function() {
             elements::write_f64(&out, DType::F64, outputs[0].bytes);
             Ok(())
         }),
-        samples: || vec![Sample::new("small", NONE, &[&[4]])],
+        samples: || vec![Sample::plain("small", &[&[4]])],
         ..OpDef::new("minus_one")
     };
     let shown = OpDef {
