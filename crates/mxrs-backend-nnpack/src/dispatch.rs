@@ -2,9 +2,9 @@
 
 /// Declares a function that returns `$body` compiled for an instruction set. `$body` is generic over a register type
 /// ([`Lanes`](crate::gemm::lanes::Lanes)), `unsafe`, and always inlined. The returned function has the contract of
-/// `$body`; an [`Isa`](mxrs_processor::Isa) proves that the processor has its instructions. If `$body` has further generic
-/// parameters after the register type, they are listed twice after the name of the function, each time in brackets: first
-/// with their bounds, then without.
+/// `$body`; an [`Isa`](mxrs_processor::Isa) proves that the processor has its instructions. If `$body` has further
+/// generic parameters after the register type, they are listed twice after the name of the function, each time in
+/// brackets: first with their bounds, then without.
 macro_rules! for_each_set {
     (
         $(#[$doc:meta])*

@@ -51,8 +51,8 @@ pub struct PrimitiveKernel {
 }
 
 impl PrimitiveKernel {
-    /// Prepares a call that runs only this primitive, with inputs and outputs in these layouts. The output of the call may
-    /// not be the memory of an input.
+    /// Prepares a call that runs only this primitive, with inputs and outputs in these layouts. The output of the call
+    /// may not be the memory of an input.
     ///
     /// # Errors
     /// The error that oneDNN reports.

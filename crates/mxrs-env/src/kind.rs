@@ -228,8 +228,8 @@ pub trait Setting {
     const KIND: Kind;
 }
 
-/// Implements [`Setting`] for a type whose inherent function `parse` reads a text. The other arguments are the word for the
-/// type and the accepted texts, as in [`Kind::Grammar`].
+/// Implements [`Setting`] for a type whose inherent function `parse` reads a text. The other arguments are the word for
+/// the type and the accepted texts, as in [`Kind::Grammar`].
 macro_rules! grammar {
     ($type:ident, $name:literal, $expected:literal) => {
         impl TryFrom<String> for $type {

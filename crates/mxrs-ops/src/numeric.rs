@@ -7,9 +7,9 @@
 use mxrs_op::{RefInput, RefOutput, elements};
 use mxrs_types::DType;
 
-/// The value of [`mxrs_op::OpDef::reference`] for a kernel that only calls a function: `reference!(numeric::map, f, g)` is
-/// a kernel that calls `numeric::map(inputs, outputs, f, g)`. With the word `params` after the function's name, the kernel
-/// passes the parameters of the call before its inputs.
+/// The value of [`mxrs_op::OpDef::reference`] for a kernel that only calls a function: `reference!(numeric::map, f, g)`
+/// is a kernel that calls `numeric::map(inputs, outputs, f, g)`. With the word `params` after the function's name, the
+/// kernel passes the parameters of the call before its inputs.
 macro_rules! reference {
     ($function:path, params $(, $argument:expr)*) => {
         Some(|params, inputs, outputs, _| {

@@ -90,8 +90,8 @@ impl Convolve for Dense {
 type Sums = [[[f32; WIDEST]; MOST_ROWS]; OUTPUTS];
 
 /// # Safety
-/// The conditions of [`Convolve::run`] must hold, and the processor must have the instructions of `L`. `outputs` must lie
-/// within `0..p.outputs`, and no other thread may use these outputs.
+/// The conditions of [`Convolve::run`] must hold, and the processor must have the instructions of `L`. `outputs` must
+/// lie within `0..p.outputs`, and no other thread may use these outputs.
 #[inline(always)]
 unsafe fn all<L: Lanes, W: Element>(p: &DenseProblem, o: &Operands, outputs: Range<usize>) {
     for first_row in (0..p.rows).step_by(MOST_ROWS) {

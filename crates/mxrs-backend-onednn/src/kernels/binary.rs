@@ -50,8 +50,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     ];
     let layout = &leader.layout;
     let prepared = PrimitiveKernel::prepare(library, &pd, arguments, vec![layout.clone(); 2], vec![layout.clone()])?;
-    // If the layout has padding, oneDNN may clear the output before it reads the second operand, so they must not be the
-    // same memory.
+    // If the layout has padding, oneDNN may clear the output before it reads the second operand, so they must not be
+    // the same memory.
     let can_run_inplace = leader.size_bytes() == leader.with_layout(Layout::RowMajor).size_bytes();
     Ok(Prepared { can_run_inplace, ..prepared })
 }

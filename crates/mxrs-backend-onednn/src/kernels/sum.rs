@@ -37,7 +37,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
         .collect();
     arguments.push(Argument { arg: sys::DNNL_ARG_DST, slot: Slot::Output(0), md });
     let input_layouts = vec![leader.layout.clone(); call.inputs.len()];
-    // The sum does not run in place: an implementation might read an input after writing the output, and oneDNN does not
-    // document which ones do.
+    // The sum does not run in place: an implementation might read an input after writing the output, and oneDNN does
+    // not document which ones do.
     PrimitiveKernel::prepare(library, &pd, arguments, input_layouts, vec![leader.layout.clone()])
 }

@@ -131,8 +131,8 @@ impl ImageRecordIterBuilder {
         Self { keep_images, ..self }
     }
 
-    /// Shuffles all records of the part that this iterator reads, in every epoch. The order depends on `seed` and the number of the epoch. Without an
-    /// index, building the iterator first searches the file for its records.
+    /// Shuffles all records of the part that this iterator reads, in every epoch. The order depends on `seed` and the
+    /// number of the epoch. Without an index, building the iterator first searches the file for its records.
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle.seed = Some(seed);
         self

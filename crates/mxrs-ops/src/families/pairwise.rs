@@ -4,7 +4,8 @@ use crate::families::unary;
 use crate::inference::{unify_all, unify_dtypes};
 use mxrs_op::{Fill, InputNames, OpDef, Sample};
 
-/// Defines an operator `out[i] = f(lhs[i], rhs[i])`; the shapes are equal.
+/// Defines an operator `out[i] = f(lhs[i], rhs[i])`; the shapes are equal. The caller adds the summary and the
+/// reference kernel.
 pub fn define(name: &'static str) -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(&["lhs", "rhs"]),

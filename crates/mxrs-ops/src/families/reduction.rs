@@ -22,7 +22,8 @@ op_params! {
     }
 }
 
-/// Defines a reduction with the parameters `axis`, `keepdims` and `exclude`.
+/// Defines a reduction with the parameters `axis`, `keepdims` and `exclude`. The caller adds the summary and the
+/// reference kernel.
 pub fn define(name: &'static str) -> OpDef {
     OpDef {
         infer_shape,

@@ -5,7 +5,8 @@ use crate::families::pairwise;
 use crate::numeric;
 use mxrs_op::{Accuracy, Fill, InputNames, OpDef, Pointwise, RefInput, RefOutput, Sample};
 
-/// Defines an operator `out[i] = f(data[i])` with the shape and type of its input.
+/// Defines an operator `out[i] = f(data[i])` with the shape and type of its input. The caller adds the summary and the
+/// reference kernel.
 pub fn define(name: &'static str) -> OpDef {
     OpDef {
         dtypes: NUMBERS,

@@ -17,7 +17,7 @@ op_params! {
     }
 }
 
-/// Defines an operator `out[i] = f(data[i], scalar)`.
+/// Defines an operator `out[i] = f(data[i], scalar)`. The caller adds the summary and the reference kernel.
 pub fn define(name: &'static str) -> OpDef {
     OpDef { samples, ..unary::define(name).params::<ScalarParams>() }
 }

@@ -11,8 +11,8 @@ use mxrs_ops::elemwise::clip::ClipParams;
 use mxrs_ops::nn::dropout::{DropoutMode, DropoutParams};
 use mxrs_types::DType;
 
-/// Exports an operator of data and a scalar as a node whose inputs are the data and the scalar; the scalar comes first if
-/// `is_first` is set. Only calls with these dtypes can be written.
+/// Exports an operator of data and a scalar as a node whose inputs are the data and the scalar; the scalar comes first
+/// if `is_first` is set. Only calls with these dtypes can be written.
 pub(crate) fn with_scalar(call: &mut Call<'_>, op_type: &str, dtypes: &[DType], is_first: bool) -> Answer {
     call.require_dtype(op_type, dtypes)?;
     let scalar = call.scalar("scalar", call.dtype(0), call.params::<ScalarParams>().scalar)?;
