@@ -23,6 +23,7 @@ mod partial_shape;
 mod shape;
 mod storage_type;
 mod stream;
+pub mod two_bit;
 mod words;
 mod write_req;
 

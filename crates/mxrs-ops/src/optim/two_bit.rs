@@ -6,7 +6,7 @@
 use crate::inference::bad_attribute;
 use crate::numeric;
 use mxrs_op::{InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
-use mxrs_types::{PartialShape, Result};
+use mxrs_types::{PartialShape, Result, two_bit};
 
 op_params! {
     /// Parameters of `_two_bit_compression`.
@@ -43,13 +43,7 @@ fn compress(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput
     let [mut grad, mut residual] = [0, 1].map(|i| numeric::read(&inputs[i]));
     for (g, r) in grad.iter_mut().zip(&mut residual) {
         let sum = *r as f32 + *g as f32;
-        let sent = if sum >= threshold {
-            threshold
-        } else if sum <= -threshold {
-            -threshold
-        } else {
-            0.0
-        };
+        let sent = two_bit::sent(sum, threshold);
         (*g, *r) = (f64::from(sent), f64::from(sum - sent));
     }
     numeric::write(&mut outputs[0], &grad);
