@@ -1,0 +1,209 @@
+//! The keys of a store with their values, and the checks of what a call gives for them.
+
+use crate::reduce::KeySize;
+use crate::sum::check_dtype;
+use crate::{Key, RowSparse, Value};
+use indexmap::IndexMap;
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Device, Error, Result};
+use std::sync::Arc;
+
+/// The value of one key.
+struct Entry {
+    /// The key itself, or for a text the number of keys before it.
+    number: i64,
+    stored: NdArray,
+    /// The last sum, if the store has an updater.
+    sum: Option<NdArray>,
+}
+
+/// The values of one key in one push.
+pub(crate) enum Values {
+    Dense(Vec<NdArray>),
+    RowSparse(Vec<RowSparse>),
+}
+
+/// All keys of a store.
+#[derive(Default)]
+pub(crate) struct Entries(IndexMap<Key, Entry>);
+
+impl Entries {
+    /// Checks that these keys may be added.
+    pub fn check_new<'a>(&self, keys: impl Iterator<Item = &'a Key>) -> Result<()> {
+        let mut seen = std::collections::HashSet::new();
+        let mut first = self.first_key();
+        for key in keys {
+            check_kind(*first.get_or_insert(key), key)?;
+            if self.0.contains_key(key) || !seen.insert(key) {
+                let got = format!("duplicate init of key {key}");
+                return Err(Error::invalid("key", got, "one call of `init` or `broadcast` for each key"));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn insert(&mut self, key: Key, stored: NdArray) {
+        let number = match &key {
+            Key::Int(number) => *number,
+            Key::Text(_) => self.0.len() as i64,
+        };
+        self.0.insert(key, Entry { number, stored, sum: None });
+    }
+
+    pub fn first_key(&self) -> Option<&Key> {
+        self.0.keys().next()
+    }
+
+    /// The position of a key.
+    pub fn find(&self, key: &Key) -> Result<usize> {
+        if let Some(first) = self.first_key() {
+            check_kind(first, key)?;
+        }
+        self.0.get_index_of(key).ok_or_else(|| {
+            Error::invalid("key", format!("{key}, which has no value"), "a key whose first value was given to `init`")
+        })
+    }
+
+    pub fn key(&self, entry: usize) -> &Key {
+        &self.0.get_index(entry).expect("a position that `find` returned").0
+    }
+
+    pub fn number(&self, entry: usize) -> i64 {
+        self.0[entry].number
+    }
+
+    pub fn stored(&self, entry: usize) -> &NdArray {
+        &self.0[entry].stored
+    }
+
+    pub fn set_stored(&mut self, entry: usize, stored: NdArray) {
+        self.0[entry].stored = stored;
+    }
+
+    /// The numbers of all keys, with the numbers of their elements.
+    pub fn sizes(&self) -> Vec<KeySize> {
+        self.0.values().map(|entry| (entry.number, entry.stored.shape().n_elements())).collect()
+    }
+
+    /// The array for the sum of a key, on `device`: a separate array if there is an updater, else the stored value.
+    pub fn target(
+        &mut self,
+        entry: usize,
+        is_separate: bool,
+        device: Device,
+        make: impl FnOnce(&NdArray) -> Result<NdArray>,
+    ) -> Result<NdArray> {
+        let Entry { stored, sum, .. } = &mut self.0[entry];
+        if !is_separate {
+            if stored.device() != device {
+                *stored = make(stored)?;
+            }
+            return Ok(stored.clone());
+        }
+        match sum {
+            Some(sum) if sum.device() == device => Ok(sum.clone()),
+            _ => Ok(sum.insert(make(stored)?).clone()),
+        }
+    }
+
+    /// The values by key, in the order of the keys' numbers. The values of one key keep their order.
+    pub fn group_values(&self, values: &[(Key, Value)]) -> Result<Vec<(usize, Values)>> {
+        let mut groups: Vec<(usize, Values)> = Vec::with_capacity(values.len());
+        for (position, (key, value)) in values.iter().enumerate() {
+            let entry = self.find(key)?;
+            self.check_value(entry, value, || format!("value {position}, of key {key}"))?;
+            let group = groups.iter_mut().rev().find(|(known, _)| *known == entry);
+            match (group, value) {
+                (Some((_, Values::Dense(arrays))), Value::Dense(array)) => arrays.push(array.clone()),
+                (Some((_, Values::RowSparse(all))), Value::RowSparse(rows)) => all.push(rows.clone()),
+                (Some(_), _) => {
+                    let got = format!("dense and row-sparse values of key {key}");
+                    return Err(Error::invalid("values to sum", got, "values of one kind for each key"));
+                }
+                (None, Value::Dense(array)) => groups.push((entry, Values::Dense(vec![array.clone()]))),
+                (None, Value::RowSparse(rows)) => groups.push((entry, Values::RowSparse(vec![rows.clone()]))),
+            }
+        }
+        groups.sort_by_key(|(entry, _)| self.number(*entry));
+        Ok(groups)
+    }
+
+    fn check_value(&self, entry: usize, value: &Value, argument: impl Fn() -> String) -> Result<()> {
+        let stored = self.stored(entry);
+        match value {
+            Value::Dense(array) => check_like("push", stored, array, &argument)?,
+            Value::RowSparse(rows) => {
+                check_type("push", stored, rows.rows(), &argument)?;
+                rows.check_fits(stored.shape(), &argument)?;
+            }
+        }
+        check_dtype(stored.dtype())
+    }
+
+    /// The arrays to overwrite by key, in the order of the keys' numbers.
+    pub fn group_outs(&self, outs: &[(Key, NdArray)]) -> Result<Vec<(usize, Vec<NdArray>)>> {
+        let mut groups: Vec<(usize, Vec<NdArray>)> = Vec::with_capacity(outs.len());
+        for (position, (key, out)) in outs.iter().enumerate() {
+            let entry = self.find(key)?;
+            check_like("pull", self.stored(entry), out, &|| format!("output {position}, of key {key}"))?;
+            match groups.iter_mut().rev().find(|(known, _)| *known == entry) {
+                Some((_, arrays)) => arrays.push(out.clone()),
+                None => groups.push((entry, vec![out.clone()])),
+            }
+        }
+        groups.sort_by_key(|(entry, _)| self.number(*entry));
+        Ok(groups)
+    }
+
+    /// The row numbers, sorted and without repetitions, if the value of the key has these rows.
+    pub fn check_ids(&self, entry: usize, ids: &[i64]) -> Result<Arc<[i64]>> {
+        let shape = self.stored(entry).shape();
+        let Some(&n_rows) = shape.first() else {
+            return Err(Error::shape("row_sparse_pull", self.key(entry).to_string(), "at least one axis", shape));
+        };
+        if let Some(id) = ids.iter().find(|&&id| id < 0 || id as u64 >= n_rows as u64) {
+            let what = format!("row number of key {}", self.key(entry));
+            return Err(Error::invalid(what, id, format!("a number from 0 below {n_rows}")));
+        }
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids.into())
+    }
+}
+
+fn check_kind(first: &Key, key: &Key) -> Result<()> {
+    if matches!(first, Key::Int(_)) == matches!(key, Key::Int(_)) {
+        return Ok(());
+    }
+    let kind = |key: &Key| if matches!(key, Key::Int(_)) { "a number" } else { "a text" };
+    let expected = format!("{}, like key {first}: a store has keys of one kind", kind(first));
+    Err(Error::invalid("key", format!("{} ({key})", kind(key)), expected))
+}
+
+fn check_like(verb: &str, stored: &NdArray, array: &NdArray, argument: &impl Fn() -> String) -> Result<()> {
+    if stored.shape() != array.shape() {
+        return Err(Error::shape(verb, argument(), stored.shape().to_string(), array.shape()));
+    }
+    check_type(verb, stored, array, argument)
+}
+
+fn check_type(verb: &str, stored: &NdArray, array: &NdArray, argument: &impl Fn() -> String) -> Result<()> {
+    if stored.dtype() == array.dtype() {
+        return Ok(());
+    }
+    Err(Error::dtype(verb, argument(), stored.dtype().name(), array.dtype()))
+}
+
+/// Checks that each key in `outs` has as many arrays as it has values.
+pub(crate) fn check_counts(values: &[(Key, Value)], outs: &[(Key, NdArray)]) -> Result<()> {
+    for (key, _) in outs {
+        let n_values = values.iter().filter(|(other, _)| other == key).count();
+        let n_outs = outs.iter().filter(|(other, _)| other == key).count();
+        if n_values != n_outs {
+            let got = format!("{n_outs} for {n_values} values of key {key}");
+            return Err(Error::invalid("arrays for the result of `pushpull`", got, "one for each value"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! The stores of one process, `local` and `device`. They differ only in how they sum.
+
+mod entries;
+
+use crate::reduce::{
+    Buffers, DeviceReducer, HostReducer, Job, Reducer, TreeReducer, assign_rows, copy, gather_rows, sum_row_sparse,
+};
+use crate::sum::SumThreads;
+use crate::{Compression, Key, KvStore, KvStoreOptions, RowPull, RowSparse, StoreType, Update, Updater, Value};
+use entries::{Entries, Values};
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_sync::Mutex;
+use mxrs_types::{Device, Error, Result};
+use std::sync::Arc;
+
+/// A store of this process.
+pub(crate) struct InProcess {
+    store_type: StoreType,
+    context: ArrayContext,
+    options: KvStoreOptions,
+    threads: Arc<SumThreads>,
+    state: Mutex<State>,
+}
+
+struct State {
+    entries: Entries,
+    reducer: Box<dyn Reducer>,
+    /// Arrays for row-sparse values, which all stores sum in the same way.
+    rows: Buffers,
+    updater: Option<Box<dyn Updater>>,
+    compression: Option<Compression>,
+}
+
+impl InProcess {
+    pub fn new(store_type: StoreType, context: &ArrayContext, options: &KvStoreOptions) -> Self {
+        let threads = SumThreads::new(options.reduction_threads, options.big_array_elements, options.team.clone());
+        let state = State {
+            entries: Entries::default(),
+            reducer: reducer(&store_type, context, options, &threads, None),
+            rows: Buffers::new(context, threads.clone()),
+            updater: None,
+            compression: None,
+        };
+        let (context, options) = (context.clone(), options.clone());
+        Self { store_type, context, options, threads, state: Mutex::new(state) }
+    }
+
+    fn new_array(&self, like: &NdArray, device: Device) -> Result<NdArray> {
+        NdArray::empty(&self.context, like.shape().clone(), like.dtype(), device, "kvstore")
+    }
+}
+
+/// The way in which a store of this type sums.
+fn reducer(
+    store_type: &StoreType,
+    context: &ArrayContext,
+    options: &KvStoreOptions,
+    threads: &Arc<SumThreads>,
+    compression: Option<Compression>,
+) -> Box<dyn Reducer> {
+    let buffers = Buffers::new(context, threads.clone());
+    if !store_type.reduces_on_device() {
+        return Box::new(HostReducer::new(buffers));
+    }
+    let star = DeviceReducer::new(buffers, compression);
+    match options.tree {
+        Some(tree) => Box::new(TreeReducer::new(star, options, tree)),
+        None => Box::new(star),
+    }
+}
+
+impl State {
+    /// Sums the values of one key. With an updater, returns the update to be made.
+    fn push_key(&mut self, store: &InProcess, entry: usize, values: &Values, priority: i32) -> Result<Option<Update>> {
+        let updates = self.updater.is_some();
+        let sum = match values {
+            Values::RowSparse(rows) => {
+                let sum = sum_row_sparse(&mut self.rows, self.entries.number(entry), rows, priority)?;
+                if !updates {
+                    assign_rows(&sum, self.entries.stored(entry), &mut self.rows, priority)?;
+                    return Ok(None);
+                }
+                Value::RowSparse(sum)
+            }
+            Values::Dense(arrays) => {
+                let job = Job { number: self.entries.number(entry), values: arrays, priority };
+                let device = self.reducer.place(&job, &|| self.entries.sizes())?;
+                match arrays.as_slice() {
+                    [value] if updates && self.reducer.keeps_single() => Value::Dense(value.clone()),
+                    _ => {
+                        let out = self.entries.target(entry, updates, device, |like| store.new_array(like, device))?;
+                        self.reducer.reduce(&job, &out)?;
+                        Value::Dense(out)
+                    }
+                }
+            }
+        };
+        if !updates {
+            return Ok(None);
+        }
+        // A value in host memory moves to the device on which its first sum is, if that is not the host.
+        let device = sum.device();
+        if !device.is_host() && self.entries.stored(entry).device().is_host() {
+            let moved = store.new_array(self.entries.stored(entry), device)?;
+            copy(self.entries.stored(entry), &moved, priority)?;
+            self.entries.set_stored(entry, moved);
+        }
+        let (key, stored) = (self.entries.key(entry).clone(), self.entries.stored(entry).clone());
+        Ok(Some(Update { key, sum, stored, priority }))
+    }
+
+    fn push(&mut self, store: &InProcess, values: &[(Key, Value)], priority: i32) -> Result<()> {
+        let groups = self.entries.group_values(values)?;
+        if let Some(compression) = self.compression {
+            for (entry, _) in &groups {
+                compression.check_dtype(self.entries.stored(*entry).dtype())?;
+            }
+        }
+        let mut updates = Vec::with_capacity(groups.len());
+        for (entry, values) in &groups {
+            updates.extend(self.push_key(store, *entry, values, priority)?);
+        }
+        match &mut self.updater {
+            Some(updater) => updater.update(&updates),
+            None => Ok(()),
+        }
+    }
+
+    fn pull(&mut self, outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
+        for (entry, outs) in self.entries.group_outs(outs)? {
+            let (number, stored) = (self.entries.number(entry), self.entries.stored(entry));
+            self.reducer.spread(number, stored, &outs, priority)?;
+        }
+        Ok(())
+    }
+}
+
+impl KvStore for InProcess {
+    fn store_type(&self) -> &StoreType {
+        &self.store_type
+    }
+
+    fn init(&self, values: &[(Key, NdArray)]) -> Result<()> {
+        let mut state = self.state.lock();
+        state.entries.check_new(values.iter().map(|(key, _)| key))?;
+        for (key, value) in values {
+            let stored = self.new_array(value, Device::cpu(0))?;
+            copy(value, &stored, 0)?;
+            state.entries.insert(key.clone(), stored);
+        }
+        Ok(())
+    }
+
+    fn push(&self, values: &[(Key, Value)], priority: i32) -> Result<()> {
+        self.state.lock().push(self, values, priority)
+    }
+
+    fn pull(&self, outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
+        self.state.lock().pull(outs, priority)
+    }
+
+    fn pushpull(&self, values: &[(Key, Value)], outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
+        let mut state = self.state.lock();
+        if outs.is_empty() {
+            let own = values.iter().map(|(key, value)| match value {
+                Value::Dense(array) => Ok((key.clone(), array.clone())),
+                Value::RowSparse(_) => {
+                    let got = format!("a row-sparse value of key {key}");
+                    Err(Error::invalid("value to overwrite", got, "a dense value, or arrays for the result"))
+                }
+            });
+            let own = own.collect::<Result<Vec<_>>>()?;
+            state.push(self, values, priority)?;
+            return state.pull(&own, priority);
+        }
+        entries::check_counts(values, outs)?;
+        // The arrays are checked first, so that a wrong one does not leave a push without its pull.
+        state.entries.group_outs(outs)?;
+        state.push(self, values, priority)?;
+        state.pull(outs, priority)
+    }
+
+    fn row_sparse_pull(&self, pulls: &[RowPull], priority: i32) -> Result<Vec<Vec<RowSparse>>> {
+        let mut state = self.state.lock();
+        let State { entries, rows, .. } = &mut *state;
+        let mut results = Vec::with_capacity(pulls.len());
+        for RowPull { key, ids, devices } in pulls {
+            let entry = entries.find(key)?;
+            let (stored, ids) = (entries.stored(entry), entries.check_ids(entry, ids)?);
+            results.push(gather_rows(stored, &ids, devices, rows, entries.number(entry), priority)?);
+        }
+        Ok(results)
+    }
+
+    fn set_updater(&self, updater: Box<dyn Updater>) -> Result<()> {
+        self.state.lock().updater = Some(updater);
+        Ok(())
+    }
+
+    fn set_gradient_compression(&self, compression: Compression) -> Result<()> {
+        let refused = |got: String, expected: &str| Err(Error::invalid("compression of gradients", got, expected));
+        if !self.store_type.can_compress() {
+            return refused(format!("the store `{}`", self.store_type), "a store that compresses, such as `device`");
+        }
+        let mut state = self.state.lock();
+        if let Some(set) = state.compression {
+            return refused(format!("{} after {}", compression.kind(), set.kind()), "to be set once");
+        }
+        if let Some(key) = state.entries.first_key() {
+            return refused(format!("a call after `init` of key {key}"), "a call before `init`");
+        }
+        state.compression = Some(compression);
+        state.reducer = reducer(&self.store_type, &self.context, &self.options, &self.threads, Some(compression));
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Settings of the stores of this crate.
+
+use crate::tree::{LinkFacts, TreeOptions};
+use mxrs_sync::Team;
+use mxrs_types::Device;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// Returns what is known about the links between these devices, in this order.
+pub type LinkSource = Arc<dyn Fn(&[Device]) -> LinkFacts + Send + Sync>;
+
+/// Settings of a store. The defaults are MXNet's.
+#[derive(Clone)]
+pub struct KvStoreOptions {
+    /// The most threads that sum one large array (`MXNET_KVSTORE_REDUCTION_NTHREADS`).
+    pub reduction_threads: NonZeroUsize,
+    /// The fewest elements of a large array (`MXNET_KVSTORE_BIGARRAY_BOUND`).
+    pub big_array_elements: u64,
+    /// The threads that sum large arrays. If there is no team, the store starts one when it needs it.
+    pub team: Option<Arc<Team>>,
+    /// How sums follow the links between devices in stores that sum on a device, if they do (`MXNET_KVSTORE_USETREE`).
+    pub tree: Option<TreeOptions>,
+    /// The links between devices. Without a source, no pair of devices can copy directly.
+    pub links: Option<LinkSource>,
+}
+
+impl Default for KvStoreOptions {
+    fn default() -> Self {
+        Self {
+            reduction_threads: NonZeroUsize::MIN.saturating_add(3),
+            big_array_elements: 1_000_000,
+            team: None,
+            tree: None,
+            links: None,
+        }
+    }
+}
+
+impl KvStoreOptions {
+    /// The links between these devices.
+    pub(crate) fn facts(&self, devices: &[Device]) -> LinkFacts {
+        self.links.as_ref().map_or_else(|| LinkFacts::indirect(devices.len()), |links| links(devices))
+    }
+}
+
+impl fmt::Debug for KvStoreOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KvStoreOptions")
+            .field("reduction_threads", &self.reduction_threads)
+            .field("big_array_elements", &self.big_array_elements)
+            .field("tree", &self.tree)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! Arrays that a store keeps for the next push, so that only the first push allocates.
+
+use crate::sum::SumThreads;
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_types::{DType, Device, Result, Shape};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a kept array is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Use {
+    /// A copy in host memory of the value of a device.
+    Staged,
+    /// A sum in host memory that is copied to a device.
+    StagedSum,
+    /// The sum so far of a device in a tree.
+    Partial,
+    /// What compression has left over of the values of a device.
+    Residual,
+    /// The codes of the value of a device.
+    Codes,
+}
+
+/// The use, the number of the key, the slice, and the position of the device.
+type Id = (Use, i64, usize, usize);
+
+/// Arrays by use, and what tasks need: a context and threads.
+pub(crate) struct Buffers {
+    pub context: ArrayContext,
+    pub threads: Arc<SumThreads>,
+    kept: HashMap<Id, NdArray>,
+}
+
+impl Buffers {
+    pub fn new(context: &ArrayContext, threads: Arc<SumThreads>) -> Self {
+        Self { context: context.clone(), threads, kept: HashMap::new() }
+    }
+
+    /// The array of this use, which is made by the first call. The second result says whether this call made it.
+    pub fn get(&mut self, id: Id, shape: &Shape, dtype: DType, device: Device) -> Result<(NdArray, bool)> {
+        if let Some(array) = self.kept.get(&id)
+            && (array.shape(), array.dtype(), array.device()) == (shape, dtype, device)
+        {
+            return Ok((array.clone(), false));
+        }
+        let array = NdArray::empty(&self.context, shape.clone(), dtype, device, "kvstore")?;
+        self.kept.insert(id, array.clone());
+        Ok((array, true))
+    }
+
+    /// `array` if the host can read it, otherwise its copy in host memory.
+    pub fn on_host(&mut self, array: &NdArray, number: i64, slice: usize, position: usize) -> Result<NdArray> {
+        if array.device().is_host() {
+            return Ok(array.clone());
+        }
+        let id = (Use::Staged, number, slice, position);
+        let (staged, _) = self.get(id, array.shape(), array.dtype(), Device::cpu(0))?;
+        staged.copy_from_array(array)?;
+        Ok(staged)
+    }
+}

@@ -1,0 +1,40 @@
+//! The sums of the store `local`: on the host, in groups of four.
+
+use super::tasks::{SumOf, copy, sum};
+use super::{Buffers, Job, KeySize, Reducer};
+use crate::sum::Order;
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Device, Result};
+
+/// Sums on the host.
+pub(crate) struct HostReducer {
+    buffers: Buffers,
+}
+
+impl HostReducer {
+    pub fn new(buffers: Buffers) -> Self {
+        Self { buffers }
+    }
+}
+
+impl Reducer for HostReducer {
+    fn place(&mut self, _: &Job<'_>, _: &dyn Fn() -> Vec<KeySize>) -> Result<Device> {
+        Ok(Device::cpu(0))
+    }
+
+    fn keeps_single(&self) -> bool {
+        true
+    }
+
+    fn reduce(&mut self, job: &Job<'_>, out: &NdArray) -> Result<()> {
+        if let [value] = job.values {
+            return copy(value, out, job.priority);
+        }
+        let of = SumOf { number: job.number, slice: 0, priority: job.priority, order: Order::GroupsOfFour };
+        sum(&mut self.buffers, of, out, job.values, 0..)
+    }
+
+    fn spread(&mut self, _: i64, stored: &NdArray, outs: &[NdArray], priority: i32) -> Result<()> {
+        outs.iter().try_for_each(|out| copy(stored, out, priority))
+    }
+}

@@ -1,0 +1,55 @@
+//! How the values of one key are summed, and how a stored value gets to the devices.
+
+mod buffers;
+mod compressed;
+mod device;
+mod host;
+mod rows;
+mod tasks;
+mod tree;
+
+pub(crate) use buffers::Buffers;
+pub(crate) use device::DeviceReducer;
+pub(crate) use host::HostReducer;
+pub(crate) use rows::{assign_rows, gather_rows, sum_row_sparse};
+pub(crate) use tasks::copy;
+pub(crate) use tree::TreeReducer;
+
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Device, Result};
+
+/// The values of one key in one push.
+pub(crate) struct Job<'a> {
+    /// The number of the key.
+    pub number: i64,
+    /// The values, one per device, with the shape and type of the stored value.
+    pub values: &'a [NdArray],
+    pub priority: i32,
+}
+
+/// A number of a key with the number of its elements.
+pub(crate) type KeySize = (i64, usize);
+
+/// One way to sum the values of several devices.
+pub(crate) trait Reducer: Send {
+    /// The device on which the sum of this job shall be. `sizes` are all keys of the store.
+    ///
+    /// # Errors
+    /// Fails if the values are on other devices than the values of earlier jobs.
+    fn place(&mut self, job: &Job<'_>, sizes: &dyn Fn() -> Vec<KeySize>) -> Result<Device>;
+
+    /// Whether the sum of one value is the value itself.
+    fn keeps_single(&self) -> bool;
+
+    /// Pushes the tasks that write the sum to `out`, which is on the device that [`Self::place`] returned.
+    ///
+    /// # Errors
+    /// Fails if memory is short, or a task is refused.
+    fn reduce(&mut self, job: &Job<'_>, out: &NdArray) -> Result<()>;
+
+    /// Pushes the tasks that copy `stored` to all of `outs`.
+    ///
+    /// # Errors
+    /// Fails if a task is refused.
+    fn spread(&mut self, number: i64, stored: &NdArray, outs: &[NdArray], priority: i32) -> Result<()>;
+}
