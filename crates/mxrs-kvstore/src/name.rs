@@ -200,7 +200,9 @@ mod tests {
 
     #[test]
     fn unknown_names_are_errors_with_suggestions() {
-        for (given, nearest) in [("devcie", "device"), ("dist_sink", "dist_sync"), ("Locals", "local"), ("ncll", "nccl")] {
+        for (given, nearest) in
+            [("devcie", "device"), ("dist_sink", "dist_sync"), ("Locals", "local"), ("ncll", "nccl")]
+        {
             let error = given.parse::<StoreType>().unwrap_err().to_string();
             assert!(error.contains(&format!("`{given}` (nearest: {nearest}")), "{error}");
             assert!(NAMES.iter().all(|name| error.contains(name)), "{error}");

@@ -47,7 +47,8 @@ fn sizes() {
 
 #[test]
 fn bad_settings_are_refused() {
-    for (kind, threshold, word) in [("3bit", 0.5, "`3bit`"), ("2bit", 0.0, "positive"), ("2bit", f64::NAN, "positive")] {
+    for (kind, threshold, word) in [("3bit", 0.5, "`3bit`"), ("2bit", 0.0, "positive"), ("2bit", f64::NAN, "positive")]
+    {
         let error = Compression::new(kind, threshold).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }

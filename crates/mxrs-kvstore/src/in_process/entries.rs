@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 /// The value of one key.
 struct Entry {
+    key: Key,
     /// The key itself, or for a text the number of keys before it.
     number: i64,
     stored: NdArray,
@@ -23,6 +24,18 @@ pub(crate) enum Values {
     RowSparse(Vec<RowSparse>),
 }
 
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Self::Dense(arrays) => arrays.len(),
+            Self::RowSparse(rows) => rows.len(),
+        }
+    }
+}
+
+/// What a call gives for one key: the position of the key, and the values or arrays.
+pub(crate) type Group<T> = (usize, T);
+
 /// All keys of a store.
 #[derive(Default)]
 pub(crate) struct Entries(IndexMap<Key, Entry>);
@@ -33,7 +46,7 @@ impl Entries {
         let mut seen = std::collections::HashSet::new();
         let mut first = self.first_key();
         for key in keys {
-            check_kind(*first.get_or_insert(key), key)?;
+            check_kind(first.get_or_insert(key), key)?;
             if self.0.contains_key(key) || !seen.insert(key) {
                 let got = format!("duplicate init of key {key}");
                 return Err(Error::invalid("key", got, "one call of `init` or `broadcast` for each key"));
@@ -47,7 +60,7 @@ impl Entries {
             Key::Int(number) => *number,
             Key::Text(_) => self.0.len() as i64,
         };
-        self.0.insert(key, Entry { number, stored, sum: None });
+        self.0.insert(key.clone(), Entry { key, number, stored, sum: None });
     }
 
     pub fn first_key(&self) -> Option<&Key> {
@@ -65,7 +78,7 @@ impl Entries {
     }
 
     pub fn key(&self, entry: usize) -> &Key {
-        &self.0.get_index(entry).expect("a position that `find` returned").0
+        &self.0[entry].key
     }
 
     pub fn number(&self, entry: usize) -> i64 {
@@ -107,12 +120,13 @@ impl Entries {
     }
 
     /// The values by key, in the order of the keys' numbers. The values of one key keep their order.
-    pub fn group_values(&self, values: &[(Key, Value)]) -> Result<Vec<(usize, Values)>> {
-        let mut groups: Vec<(usize, Values)> = Vec::with_capacity(values.len());
+    pub fn group_values(&self, values: &[(Key, Value)]) -> Result<Vec<Group<Values>>> {
+        let mut groups: Vec<Group<Values>> = Vec::with_capacity(values.len());
+        let mut places = Places::of(self);
         for (position, (key, value)) in values.iter().enumerate() {
             let entry = self.find(key)?;
             self.check_value(entry, value, || format!("value {position}, of key {key}"))?;
-            let group = groups.iter_mut().rev().find(|(known, _)| *known == entry);
+            let group = places.find(entry, groups.len()).map(|place| &mut groups[place]);
             match (group, value) {
                 (Some((_, Values::Dense(arrays))), Value::Dense(array)) => arrays.push(array.clone()),
                 (Some((_, Values::RowSparse(all))), Value::RowSparse(rows)) => all.push(rows.clone()),
@@ -141,18 +155,45 @@ impl Entries {
     }
 
     /// The arrays to overwrite by key, in the order of the keys' numbers.
-    pub fn group_outs(&self, outs: &[(Key, NdArray)]) -> Result<Vec<(usize, Vec<NdArray>)>> {
-        let mut groups: Vec<(usize, Vec<NdArray>)> = Vec::with_capacity(outs.len());
+    pub fn group_outs(&self, outs: &[(Key, NdArray)]) -> Result<Vec<Group<Vec<NdArray>>>> {
+        let mut groups: Vec<Group<Vec<NdArray>>> = Vec::with_capacity(outs.len());
+        let mut places = Places::of(self);
         for (position, (key, out)) in outs.iter().enumerate() {
             let entry = self.find(key)?;
             check_like("pull", self.stored(entry), out, &|| format!("output {position}, of key {key}"))?;
-            match groups.iter_mut().rev().find(|(known, _)| *known == entry) {
-                Some((_, arrays)) => arrays.push(out.clone()),
+            match places.find(entry, groups.len()) {
+                Some(place) => groups[place].1.push(out.clone()),
                 None => groups.push((entry, vec![out.clone()])),
             }
         }
         groups.sort_by_key(|(entry, _)| self.number(*entry));
         Ok(groups)
+    }
+
+    /// The values of a push as the arrays that the pull after it overwrites.
+    pub fn own_outs(&self, values: &[Group<Values>]) -> Result<Vec<Group<Vec<NdArray>>>> {
+        let own = values.iter().map(|(entry, values)| match values {
+            Values::Dense(arrays) => Ok((*entry, arrays.clone())),
+            Values::RowSparse(_) => {
+                let got = format!("row-sparse values of key {}", self.key(*entry));
+                Err(Error::invalid("values to overwrite", got, "dense values, or arrays for the result"))
+            }
+        });
+        own.collect()
+    }
+
+    /// Checks that the arrays for a result belong to keys that have values, and that there is one for each value.
+    pub fn check_counts(&self, values: &[Group<Values>], outs: &[Group<Vec<NdArray>>]) -> Result<()> {
+        let mut values = values.iter().peekable();
+        for (entry, outs) in outs {
+            while values.next_if(|(other, _)| self.number(*other) < self.number(*entry)).is_some() {}
+            let n_values = values.next_if(|(other, _)| other == entry).map_or(0, |(_, values)| values.len());
+            if n_values != outs.len() {
+                let got = format!("{} for {n_values} values of key {}", outs.len(), self.key(*entry));
+                return Err(Error::invalid("arrays for the result of `pushpull`", got, "one for each value"));
+            }
+        }
+        Ok(())
     }
 
     /// The row numbers, sorted and without repetitions, if the value of the key has these rows.
@@ -195,15 +236,22 @@ fn check_type(verb: &str, stored: &NdArray, array: &NdArray, argument: &impl Fn(
     Err(Error::dtype(verb, argument(), stored.dtype().name(), array.dtype()))
 }
 
-/// Checks that each key in `outs` has as many arrays as it has values.
-pub(crate) fn check_counts(values: &[(Key, Value)], outs: &[(Key, NdArray)]) -> Result<()> {
-    for (key, _) in outs {
-        let n_values = values.iter().filter(|(other, _)| other == key).count();
-        let n_outs = outs.iter().filter(|(other, _)| other == key).count();
-        if n_values != n_outs {
-            let got = format!("{n_outs} for {n_values} values of key {key}");
-            return Err(Error::invalid("arrays for the result of `pushpull`", got, "one for each value"));
+/// Where the group of each key is in a list of groups.
+struct Places(Vec<usize>);
+
+impl Places {
+    fn of(entries: &Entries) -> Self {
+        Self(vec![usize::MAX; entries.0.len()])
+    }
+
+    /// The place of the key's group. If there is none, it is going to be `next`.
+    fn find(&mut self, entry: usize, next: usize) -> Option<usize> {
+        match std::mem::replace(&mut self.0[entry], next) {
+            usize::MAX => None,
+            place => {
+                self.0[entry] = place;
+                Some(place)
+            }
         }
     }
-    Ok(())
 }

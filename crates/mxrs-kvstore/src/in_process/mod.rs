@@ -7,7 +7,7 @@ use crate::reduce::{
 };
 use crate::sum::SumThreads;
 use crate::{Compression, Key, KvStore, KvStoreOptions, RowPull, RowSparse, StoreType, Update, Updater, Value};
-use entries::{Entries, Values};
+use entries::{Entries, Group, Values};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_sync::Mutex;
 use mxrs_types::{Device, Error, Result};
@@ -109,15 +109,10 @@ impl State {
         Ok(Some(Update { key, sum, stored, priority }))
     }
 
-    fn push(&mut self, store: &InProcess, values: &[(Key, Value)], priority: i32) -> Result<()> {
-        let groups = self.entries.group_values(values)?;
-        if let Some(compression) = self.compression {
-            for (entry, _) in &groups {
-                compression.check_dtype(self.entries.stored(*entry).dtype())?;
-            }
-        }
+    fn push(&mut self, store: &InProcess, groups: &[Group<Values>], priority: i32) -> Result<()> {
+        self.check_compression(groups)?;
         let mut updates = Vec::with_capacity(groups.len());
-        for (entry, values) in &groups {
+        for (entry, values) in groups {
             updates.extend(self.push_key(store, *entry, values, priority)?);
         }
         match &mut self.updater {
@@ -126,10 +121,54 @@ impl State {
         }
     }
 
-    fn pull(&mut self, outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
-        for (entry, outs) in self.entries.group_outs(outs)? {
-            let (number, stored) = (self.entries.number(entry), self.entries.stored(entry));
-            self.reducer.spread(number, stored, &outs, priority)?;
+    fn check_compression(&self, groups: &[Group<Values>]) -> Result<()> {
+        let Some(compression) = self.compression else { return Ok(()) };
+        for (entry, values) in groups {
+            if let Values::RowSparse(_) = values {
+                let got = format!("row-sparse values of key {}", self.entries.key(*entry));
+                return Err(Error::invalid("values to compress", got, "dense values"));
+            }
+            compression.check_dtype(self.entries.stored(*entry).dtype())?;
+        }
+        Ok(())
+    }
+
+    fn pull(&mut self, outs: &[Group<Vec<NdArray>>], priority: i32) -> Result<()> {
+        for (entry, outs) in outs {
+            let (number, stored) = (self.entries.number(*entry), self.entries.stored(*entry));
+            self.reducer.spread(number, stored, outs, priority)?;
+        }
+        Ok(())
+    }
+
+    /// A push and a pull of the same keys. Without an updater, each key needs one pass over its values.
+    fn pushpull(
+        &mut self,
+        store: &InProcess,
+        values: &[Group<Values>],
+        outs: &[Group<Vec<NdArray>>],
+        priority: i32,
+    ) -> Result<()> {
+        if self.updater.is_some() {
+            self.push(store, values, priority)?;
+            return self.pull(outs, priority);
+        }
+        self.check_compression(values)?;
+        let mut outs = outs.iter().peekable();
+        for (entry, values) in values {
+            let outs = outs.next_if(|(other, _)| other == entry).map_or(&[][..], |(_, outs)| outs);
+            match values {
+                Values::Dense(arrays) => {
+                    let job = Job { number: self.entries.number(*entry), values: arrays, priority };
+                    let device = self.reducer.place(&job, &|| self.entries.sizes())?;
+                    let stored = self.entries.target(*entry, false, device, |like| store.new_array(like, device))?;
+                    self.reducer.reduce_and_spread(&job, &stored, outs)?;
+                }
+                Values::RowSparse(_) => {
+                    self.push_key(store, *entry, values, priority)?;
+                    self.reducer.spread(self.entries.number(*entry), self.entries.stored(*entry), outs, priority)?;
+                }
+            }
         }
         Ok(())
     }
@@ -152,32 +191,23 @@ impl KvStore for InProcess {
     }
 
     fn push(&self, values: &[(Key, Value)], priority: i32) -> Result<()> {
-        self.state.lock().push(self, values, priority)
+        let mut state = self.state.lock();
+        let groups = state.entries.group_values(values)?;
+        state.push(self, &groups, priority)
     }
 
     fn pull(&self, outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
-        self.state.lock().pull(outs, priority)
+        let mut state = self.state.lock();
+        let groups = state.entries.group_outs(outs)?;
+        state.pull(&groups, priority)
     }
 
     fn pushpull(&self, values: &[(Key, Value)], outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
         let mut state = self.state.lock();
-        if outs.is_empty() {
-            let own = values.iter().map(|(key, value)| match value {
-                Value::Dense(array) => Ok((key.clone(), array.clone())),
-                Value::RowSparse(_) => {
-                    let got = format!("a row-sparse value of key {key}");
-                    Err(Error::invalid("value to overwrite", got, "a dense value, or arrays for the result"))
-                }
-            });
-            let own = own.collect::<Result<Vec<_>>>()?;
-            state.push(self, values, priority)?;
-            return state.pull(&own, priority);
-        }
-        entries::check_counts(values, outs)?;
-        // The arrays are checked first, so that a wrong one does not leave a push without its pull.
-        state.entries.group_outs(outs)?;
-        state.push(self, values, priority)?;
-        state.pull(outs, priority)
+        let values = state.entries.group_values(values)?;
+        let outs = if outs.is_empty() { state.entries.own_outs(&values)? } else { state.entries.group_outs(outs)? };
+        state.entries.check_counts(&values, &outs)?;
+        state.pushpull(self, &values, &outs, priority)
     }
 
     fn row_sparse_pull(&self, pulls: &[RowPull], priority: i32) -> Result<Vec<Vec<RowSparse>>> {

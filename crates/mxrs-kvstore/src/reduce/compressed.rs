@@ -68,6 +68,13 @@ fn encode(
     let value = buffers.on_host(value, job.number, 0, position)?.detach();
     let (residual, is_new) =
         buffers.get((Use::Residual, job.number, 0, position), &Shape::from([n_elements]), DType::F32, host)?;
+    if is_new {
+        // A task of its own, so that residuals are zero even if the first value fails.
+        residual.write_later(|bytes| {
+            bytes.fill(0);
+            Ok(())
+        })?;
+    }
     let code_shape = Shape::from([compression.code_bytes(n_elements)]);
     let (codes, _) = buffers.get((Use::Codes, job.number, 0, position), &code_shape, DType::U8, host)?;
     let (kept, made, read) = (residual.clone(), codes.clone(), value.clone());
@@ -82,9 +89,6 @@ fn encode(
                 std::slice::from_raw_parts_mut(made.as_ptr(), made.size_bytes()),
             )
         };
-        if is_new {
-            residual.fill(0.0);
-        }
         compression.encode(gradient, residual, codes);
         Ok(())
     })?;

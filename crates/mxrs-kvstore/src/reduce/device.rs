@@ -1,8 +1,8 @@
 //! The sums of the store `device`: each key on one of the devices that hold its values, from left to right.
 
 use super::compressed::sum_compressed;
-use super::tasks::{SumOf, copy, sum};
-use super::{Buffers, Job, KeySize, Reducer};
+use super::tasks::{SumOf, copy, sum, sum_to_all};
+use super::{Buffers, Job, KeySize, Reducer, stored_and_outs};
 use crate::Compression;
 use crate::sum::Order;
 use mxrs_ndarray::NdArray;
@@ -45,8 +45,7 @@ impl Reducer for DeviceReducer {
         if let [value] = job.values {
             return copy(value, out, job.priority);
         }
-        let of = SumOf { number: job.number, slice: 0, priority: job.priority, order: Order::LeftToRight };
-        sum(&mut self.buffers, of, out, job.values, 0..)
+        sum(&mut self.buffers, sum_of(job), out, job.values, 0..)
     }
 
     fn spread(&mut self, number: i64, stored: &NdArray, outs: &[NdArray], priority: i32) -> Result<()> {
@@ -59,6 +58,19 @@ impl Reducer for DeviceReducer {
         let others = outs.iter().enumerate().filter(|&(i, _)| i != first);
         others.map(|(_, out)| out).try_for_each(|out| copy(&outs[first], out, priority))
     }
+
+    fn reduce_and_spread(&mut self, job: &Job<'_>, stored: &NdArray, outs: &[NdArray]) -> Result<()> {
+        let is_plain = self.compression.is_none();
+        if is_plain && sum_to_all(&self.buffers, sum_of(job), &stored_and_outs(stored, outs), job.values)? {
+            return Ok(());
+        }
+        self.reduce(job, stored)?;
+        self.spread(job.number, stored, outs, job.priority)
+    }
+}
+
+fn sum_of(job: &Job<'_>) -> SumOf {
+    SumOf { number: job.number, slice: 0, priority: job.priority, order: Order::LeftToRight }
 }
 
 /// Which device sums which key, so that all sum about the same number of elements.
@@ -120,7 +132,7 @@ mod tests {
         let values = [on(2), on(0), on(5)];
         let sizes = || vec![(0, 10), (1, 50), (2, 30), (3, 30), (4, 15), (5, 5)];
         let mut placement = Placement::default();
-        let placed: Vec<u32> = (0..6).map(|key| placement.of(key, &values, &sizes).id as u32).collect();
+        let placed: Vec<u32> = (0..6).map(|key| placement.of(key, &values, &sizes).id).collect();
         // Loads after keys 1, 2, 3: 50, 30, 30. Key 4 goes to the first with 30, key 0 to the other, and key 5 there too.
         assert_eq!(placed, [5, 2, 0, 5, 0, 5]);
         assert_eq!(placement.devices.iter().map(|&(_, load)| load).collect::<Vec<_>>(), [50, 45, 45]);

@@ -1,7 +1,7 @@
 //! The sums of the store `local`: on the host, in groups of four.
 
-use super::tasks::{SumOf, copy, sum};
-use super::{Buffers, Job, KeySize, Reducer};
+use super::tasks::{SumOf, copy, sum, sum_to_all};
+use super::{Buffers, Job, KeySize, Reducer, stored_and_outs};
 use crate::sum::Order;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Result};
@@ -30,11 +30,22 @@ impl Reducer for HostReducer {
         if let [value] = job.values {
             return copy(value, out, job.priority);
         }
-        let of = SumOf { number: job.number, slice: 0, priority: job.priority, order: Order::GroupsOfFour };
-        sum(&mut self.buffers, of, out, job.values, 0..)
+        sum(&mut self.buffers, sum_of(job), out, job.values, 0..)
     }
 
     fn spread(&mut self, _: i64, stored: &NdArray, outs: &[NdArray], priority: i32) -> Result<()> {
         outs.iter().try_for_each(|out| copy(stored, out, priority))
     }
+
+    fn reduce_and_spread(&mut self, job: &Job<'_>, stored: &NdArray, outs: &[NdArray]) -> Result<()> {
+        if sum_to_all(&self.buffers, sum_of(job), &stored_and_outs(stored, outs), job.values)? {
+            return Ok(());
+        }
+        self.reduce(job, stored)?;
+        self.spread(job.number, stored, outs, job.priority)
+    }
+}
+
+fn sum_of(job: &Job<'_>) -> SumOf {
+    SumOf { number: job.number, slice: 0, priority: job.priority, order: Order::GroupsOfFour }
 }

@@ -52,4 +52,18 @@ pub(crate) trait Reducer: Send {
     /// # Errors
     /// Fails if a task is refused.
     fn spread(&mut self, number: i64, stored: &NdArray, outs: &[NdArray], priority: i32) -> Result<()>;
+
+    /// [`Self::reduce`] to `stored`, then [`Self::spread`] to `outs`.
+    ///
+    /// # Errors
+    /// The errors of both.
+    fn reduce_and_spread(&mut self, job: &Job<'_>, stored: &NdArray, outs: &[NdArray]) -> Result<()> {
+        self.reduce(job, stored)?;
+        self.spread(job.number, stored, outs, job.priority)
+    }
+}
+
+/// The stored value and the arrays that get a copy of it.
+fn stored_and_outs(stored: &NdArray, outs: &[NdArray]) -> Vec<NdArray> {
+    std::iter::once(stored).chain(outs).cloned().collect()
 }

@@ -55,9 +55,7 @@ pub(crate) fn sum_row_sparse(
 pub(crate) fn assign_rows(value: &RowSparse, stored: &NdArray, buffers: &mut Buffers, priority: i32) -> Result<()> {
     let target = match stored.device().is_host() {
         true => stored.clone(),
-        false => {
-            NdArray::empty(&buffers.context, stored.shape().clone(), stored.dtype(), Device::cpu(0), "kvstore")?
-        }
+        false => NdArray::empty(&buffers.context, stored.shape().clone(), stored.dtype(), Device::cpu(0), "kvstore")?,
     };
     let rows = buffers.on_host(value.rows(), -1, 0, 0)?.detach();
     let (ids, written, read) = (value.shared_ids(), target.detach(), rows.clone());

@@ -41,29 +41,50 @@ pub(crate) fn sum(
     inputs: &[NdArray],
     positions: impl Iterator<Item = usize>,
 ) -> Result<()> {
-    let SumOf { number, slice, priority, order } = of;
     let mut staged = Vec::with_capacity(inputs.len());
     for (input, position) in inputs.iter().zip(positions) {
-        staged.push(buffers.on_host(input, number, slice, position)?.detach());
+        staged.push(buffers.on_host(input, of.number, of.slice, position)?);
     }
-    let target = match out.device().is_host() {
-        true => out.clone(),
-        false => buffers.get((Use::StagedSum, number, slice, 0), out.shape(), out.dtype(), Device::cpu(0))?.0,
-    };
-    let (dtype, n_elements) = (out.dtype(), out.shape().n_elements());
+    if out.device().is_host() {
+        return sum_on_host(buffers, of, std::slice::from_ref(out), &staged);
+    }
+    let id = (Use::StagedSum, of.number, of.slice, 0);
+    let (target, _) = buffers.get(id, out.shape(), out.dtype(), Device::cpu(0))?;
+    sum_on_host(buffers, of, std::slice::from_ref(&target), &staged)?;
+    copy(&target, out, of.priority)
+}
+
+/// Writes the sum of `inputs` to all of `outs`, in one pass, if the arrays allow it: all are in host memory, and two of them
+/// that share storage are the same memory. Returns whether the task was pushed.
+pub(crate) fn sum_to_all(buffers: &Buffers, of: SumOf, outs: &[NdArray], inputs: &[NdArray]) -> Result<bool> {
+    let overlaps = |a: &NdArray, b: &NdArray| a.shares_storage(b) && a.as_ptr() != b.as_ptr();
+    let all = || outs.iter().chain(inputs);
+    if !all().all(|array| array.device().is_host()) || outs.iter().any(|out| all().any(|other| overlaps(out, other))) {
+        return Ok(false);
+    }
+    sum_on_host(buffers, of, outs, inputs)?;
+    Ok(true)
+}
+
+fn sum_on_host(buffers: &Buffers, of: SumOf, outs: &[NdArray], inputs: &[NdArray]) -> Result<()> {
+    let Some(first) = outs.first() else { return Ok(()) };
+    outs.iter().try_for_each(NdArray::note_write)?;
+    let (dtype, n_elements, order) = (first.dtype(), first.shape().n_elements(), of.order);
     let threads = buffers.threads.clone();
-    let (written, vars) = (target.detach(), staged.clone());
-    let task = out.engine().task("kvstore_sum").reads(vars.iter().map(NdArray::var)).write(target.var());
-    task.device(Device::cpu(0)).priority(priority).property(Property::CpuPrioritized).push(move |_| {
+    let detach = |arrays: &[NdArray]| arrays.iter().map(NdArray::detach).collect::<Vec<_>>();
+    let (written, read) = (detach(outs), detach(inputs));
+    let task = first.engine().task("kvstore_sum").reads(inputs.iter().map(NdArray::var));
+    let task = task.writes(outs.iter().map(NdArray::var)).device(Device::cpu(0));
+    task.priority(of.priority).property(Property::CpuPrioritized).push(move |_| {
         let size = dtype.size_of();
         threads.run(n_elements, &|begin, end| {
             let at = |array: &NdArray| array.as_ptr().wrapping_add(begin * size);
-            let inputs: Vec<*const u8> = staged.iter().map(|array| at(array).cast_const()).collect();
-            // SAFETY: this task holds the variables of all inputs for reading and that of `written` for writing. All are
+            let inputs: Vec<*const u8> = read.iter().map(|array| at(array).cast_const()).collect();
+            let outs: Vec<*mut u8> = written.iter().map(at).collect();
+            // SAFETY: this task holds the variables of all inputs for reading and those of all outputs for writing. All are
             // in host memory and have `n_elements` elements of type `dtype`, which `check_dtype` accepted. Calls of this
-            // function get ranges that do not overlap. An input that shares storage with `written` is all of it.
-            unsafe { sum_range(dtype, order, at(&written), &inputs, end - begin) };
+            // function get ranges that do not overlap. Arrays that share storage with an output are at its address.
+            unsafe { sum_range(dtype, order, &outs, &inputs, end - begin) };
         })
-    })?;
-    if out.device().is_host() { Ok(()) } else { out.copy_from_array(&target) }
+    })
 }

@@ -62,24 +62,24 @@ addend! {
 /// Number of elements that are summed at a time. The partial sums of one block stay in the first-level cache.
 const BLOCK: usize = 1024;
 
-/// Sums `n` elements of each input into `out`.
+/// Sums `n` elements of each input, and writes the sums to each output.
 ///
 /// # Safety
-/// `dtype` is one of [`SUMMED`]. `out` and every input point to `n` initialized elements of this type, aligned for it.
-/// No other code writes an input or uses `out` during the call. An input may be at the same address as `out`; apart from
-/// that, inputs do not overlap `out`.
-pub(crate) unsafe fn sum_range(dtype: DType, order: Order, out: *mut u8, inputs: &[*const u8], n: usize) {
+/// `dtype` is one of [`SUMMED`]. Every input and every output points to `n` initialized elements of this type, aligned for
+/// it. No other code writes an input or uses an output during the call. Two of these pointers may be equal; memory behind
+/// pointers that differ does not overlap if one of them is an output.
+pub(crate) unsafe fn sum_range(dtype: DType, order: Order, outs: &[*mut u8], inputs: &[*const u8], n: usize) {
     // SAFETY: the caller's promises, for the type of each arm.
     unsafe {
         match dtype {
-            DType::F32 => sum_of::<f32>(order, out, inputs, n),
-            DType::F64 => sum_of::<f64>(order, out, inputs, n),
-            DType::F16 => sum_of::<f16>(order, out, inputs, n),
-            DType::BF16 => sum_of::<bf16>(order, out, inputs, n),
-            DType::U8 => sum_of::<u8>(order, out, inputs, n),
-            DType::I8 => sum_of::<i8>(order, out, inputs, n),
-            DType::I32 => sum_of::<i32>(order, out, inputs, n),
-            DType::I64 => sum_of::<i64>(order, out, inputs, n),
+            DType::F32 => sum_of::<f32>(order, outs, inputs, n),
+            DType::F64 => sum_of::<f64>(order, outs, inputs, n),
+            DType::F16 => sum_of::<f16>(order, outs, inputs, n),
+            DType::BF16 => sum_of::<bf16>(order, outs, inputs, n),
+            DType::U8 => sum_of::<u8>(order, outs, inputs, n),
+            DType::I8 => sum_of::<i8>(order, outs, inputs, n),
+            DType::I32 => sum_of::<i32>(order, outs, inputs, n),
+            DType::I64 => sum_of::<i64>(order, outs, inputs, n),
             _ => debug_assert!(false, "{dtype} is not summed; `check_dtype` comes first"),
         }
     }
@@ -87,17 +87,19 @@ pub(crate) unsafe fn sum_range(dtype: DType, order: Order, out: *mut u8, inputs:
 
 /// # Safety
 /// The promises of [`sum_range`], for the type `T`.
-unsafe fn sum_of<T: Addend>(order: Order, out: *mut u8, inputs: &[*const u8], n: usize) {
+unsafe fn sum_of<T: Addend>(order: Order, outs: &[*mut u8], inputs: &[*const u8], n: usize) {
     let mut sums = [T::zeroed(); BLOCK];
     for begin in (0..n).step_by(BLOCK) {
         let len = BLOCK.min(n - begin);
         let sums = &mut sums[..len];
         // SAFETY: `begin + len <= n`, so the elements belong to the input, which no code writes while the slice exists:
-        // this function writes `out` only after the last use of the slices.
+        // this function writes the outputs only after the last use of the slices.
         let input = |i: usize| unsafe { std::slice::from_raw_parts(inputs[i].cast::<T>().add(begin), len) };
         fold(order, sums, inputs.len(), input);
-        // SAFETY: `begin + len <= n`, so the elements belong to `out`. `sums` is a local variable and does not overlap it.
-        unsafe { std::ptr::copy_nonoverlapping(sums.as_ptr(), out.cast::<T>().add(begin), len) };
+        for out in outs {
+            // SAFETY: `begin + len <= n`, so the elements belong to the output. `sums` is a local variable.
+            unsafe { std::ptr::copy_nonoverlapping(sums.as_ptr(), out.cast::<T>().add(begin), len) };
+        }
     }
 }
 

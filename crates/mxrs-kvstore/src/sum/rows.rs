@@ -58,7 +58,7 @@ pub(crate) unsafe fn sum_rows(
         inputs.extend(addends.iter().map(|&(value, row)| values[value].wrapping_add(row * row_bytes)));
         // SAFETY: `row` is a row of the union, and each addend is a row of its value, so `width` elements are there. The
         // caller's promises hold for them.
-        unsafe { sum_range(dtype, Order::LeftToRight, out.add(row * row_bytes), &inputs, width) };
+        unsafe { sum_range(dtype, Order::LeftToRight, &[out.add(row * row_bytes)], &inputs, width) };
     }
 }
 

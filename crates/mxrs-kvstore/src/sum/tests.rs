@@ -59,13 +59,15 @@ fn check<T: bytemuck::Pod + PartialEq + std::fmt::Debug>(
         (0..m).map(|i| random(seed ^ (i as u64) << 32, n).into_iter().map(&make).collect()).collect();
     for order in [Order::GroupsOfFour, Order::LeftToRight] {
         let mut out = if in_place { arrays[0].clone() } else { vec![make(1); n] };
+        let mut second = vec![make(2); n];
         let at = out.as_mut_ptr().cast::<u8>();
         let mut inputs: Vec<*const u8> = arrays.iter().map(|array| array.as_ptr().cast()).collect();
         if in_place {
             inputs[0] = at;
         }
         // SAFETY: all arrays have `n` elements of this type, and only this code uses them. Only `inputs[0]` may be `out`.
-        unsafe { sum_range(dtype, order, at, &inputs, n) };
+        unsafe { sum_range(dtype, order, &[at, second.as_mut_ptr().cast()], &inputs, n) };
+        assert_eq!(bytemuck::cast_slice::<T, u8>(&out), bytemuck::cast_slice::<T, u8>(&second));
         for i in 0..n {
             let column: Vec<T> = arrays.iter().map(|array| array[i]).collect();
             let expected = match order {
@@ -104,7 +106,7 @@ fn the_two_orders_differ() {
     let mut sums = [0.0f32; 2];
     for (sum, order) in sums.iter_mut().zip([Order::GroupsOfFour, Order::LeftToRight]) {
         // SAFETY: each input and `sum` have one element, and only this code uses them.
-        unsafe { sum_range(DType::F32, order, std::ptr::from_mut(sum).cast(), &inputs, 1) };
+        unsafe { sum_range(DType::F32, order, &[std::ptr::from_mut(sum).cast()], &inputs, 1) };
     }
     assert_eq!(sums, [16_777_220.0, 16_777_216.0]);
 }

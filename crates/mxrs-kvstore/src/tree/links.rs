@@ -145,8 +145,11 @@ mod tests {
 
     #[test]
     fn bad_matrices_are_refused() {
-        for (weights, word) in [(vec![0.0; 3], "3 of them"), (vec![0.0, -1.0, 1.0, 0.0], "from 0 to 1"),
-            (vec![0.0, 1.0, 1.0, 1.0], "from 1 to 1")] {
+        for (weights, word) in [
+            (vec![0.0; 3], "3 of them"),
+            (vec![0.0, -1.0, 1.0, 0.0], "from 0 to 1"),
+            (vec![0.0, 1.0, 1.0, 1.0], "from 1 to 1"),
+        ] {
             let error = Links::new(2, weights).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }

@@ -107,7 +107,7 @@ impl Plans {
     /// not large, or has fewer than two rows per device, is summed by the plan of device 0 alone.
     pub fn slices(&self, n_rows: usize, n_elements: usize) -> Vec<Range<usize>> {
         if n_elements as u64 <= self.array_bound || n_rows < 2 * self.n {
-            return vec![0..n_rows];
+            return std::iter::once(0..n_rows).collect();
         }
         let rows = n_rows / self.n;
         (0..self.n).map(|i| i * rows..if i + 1 == self.n { n_rows } else { (i + 1) * rows }).collect()

@@ -1,0 +1,157 @@
+//! The order of tasks, failures, and memory.
+
+mod common;
+
+use common::{KINDS, context, context_of, numbers, on, outs, pull, store, store_with, values};
+use mxrs_kvstore::tree::TreeOptions;
+use mxrs_kvstore::{Compression, KvStoreOptions, RowPull, RowSparse};
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Device, Error};
+
+#[test]
+fn a_pull_sees_the_last_push_on_every_engine() {
+    for kind in KINDS {
+        let context = context_of(kind);
+        for name in ["local", "device"] {
+            let store = store(&context, name);
+            let n = 2000;
+            let of = |id: i32| on(&context, id, &[n], &vec![0.0f32; n]);
+            for key in 0..4 {
+                store.init(&[(key.into(), of(0))]).unwrap();
+            }
+            let gradients = [of(0), of(1), of(2)];
+            let mut pulled = Vec::new();
+            for round in 0..30 {
+                let key = round % 4;
+                // Writes that are pending when the push is called, and overwrites after it.
+                for (i, gradient) in gradients.iter().enumerate() {
+                    let value = (round * 3 + i as i64) as f32;
+                    gradient
+                        .write_later(move |bytes| {
+                            bytes.chunks_mut(4).for_each(|b| b.copy_from_slice(&value.to_ne_bytes()));
+                            Ok(())
+                        })
+                        .unwrap();
+                }
+                store.push(&values(key, &gradients), -(key as i32)).unwrap();
+                let results = [of(0), of(1)];
+                store.pull(&outs(key, &results), -(key as i32)).unwrap();
+                pulled.push((round, results));
+            }
+            for (round, results) in pulled {
+                let expected = vec![(round * 9 + 3) as f32; n];
+                for result in results {
+                    assert_eq!(result.to_vec::<f32>().unwrap(), expected, "{name} on {kind:?}, round {round}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failed_producer_fails_the_pull() {
+    let context = context();
+    let with_tree = KvStoreOptions { tree: Some(TreeOptions::default()), ..KvStoreOptions::default() };
+    for (name, options) in
+        [("local", &KvStoreOptions::default()), ("device", &KvStoreOptions::default()), ("device", &with_tree)]
+    {
+        let store = store_with(&context, name, options);
+        let of = |id: i32, v: f32| on(&context, id, &[2], &[v, v]);
+        store.init(&[(0.into(), of(0, 1.0)), (1.into(), of(0, 1.0))]).unwrap();
+        let gradients = [of(0, 1.0), of(1, 2.0)];
+        let failed = gradients[1].write_later(|_| Err(Error::invalid("kernel", "on purpose", "nothing")));
+        failed.unwrap();
+        let results = [of(0, 0.0), of(1, 0.0)];
+        store.push(&values(0, &gradients), 0).unwrap();
+        store.pull(&outs(0, &results), 0).unwrap();
+        let error = results[0].to_vec::<f32>().unwrap_err().to_string();
+        assert!(error.contains("on purpose"), "{error}");
+        // Another key is not affected, and the next push of good values repairs the key.
+        assert_eq!(pull(&context, &*store, 1, &[2]), [1.0, 1.0]);
+        let good = [of(0, 1.0), of(1, 2.0)];
+        store.push(&values(0, &good), 0).unwrap();
+        assert_eq!(pull(&context, &*store, 0, &[2]), [3.0, 3.0], "{name}");
+    }
+}
+
+#[test]
+fn a_failed_first_value_leaves_residuals_of_zero() {
+    let context = context();
+    let store = store(&context, "device");
+    store.set_gradient_compression(Compression::TwoBit { threshold: 0.5 }).unwrap();
+    // Memory that the store may get again is not zero.
+    drop(on(&context, 0, &[3], &[9.0f32; 3]));
+    let gradient = on(&context, 0, &[3], &[0.0f32; 3]);
+    store.init(&[("w".into(), gradient.clone())]).unwrap();
+    gradient.write_later(|_| Err(Error::invalid("kernel", "on purpose", "nothing"))).unwrap();
+    store.push(&values("w", std::slice::from_ref(&gradient)), 0).unwrap();
+    store.pull(&outs("w", std::slice::from_ref(&gradient)), 0).unwrap();
+    gradient.to_vec::<f32>().unwrap_err();
+    // The residuals are 0.25 and -0.3, then 0 and -0.1, then 0.25 and -0.4.
+    for expected in [[0.0f32, 0.0, 0.0], [0.5, 0.0, -0.5], [0.0, 0.0, 0.0]] {
+        let good = on(&context, 0, &[3], &[0.25f32, 0.0, -0.3]);
+        store.push(&values("w", &[good]), 0).unwrap();
+        assert_eq!(pull(&context, &*store, "w", &[3]), expected);
+    }
+}
+
+#[test]
+fn only_the_first_push_allocates_and_nothing_stays() {
+    let context = context();
+    let cpu = Device::cpu(0);
+    let live = || context.storage().stats(cpu).live_blocks;
+    let before = live();
+    let trees = Some(TreeOptions { array_bound: 10, ..TreeOptions::default() });
+    for (name, tree, compression) in
+        [("local", None, false), ("device", None, false), ("device", None, true), ("device", trees, false)]
+    {
+        let store = store_with(&context, name, &KvStoreOptions { tree, ..KvStoreOptions::default() });
+        if compression {
+            store.set_gradient_compression(Compression::TwoBit { threshold: 0.5 }).unwrap();
+        }
+        let of = |id: i32| on(&context, id, &[12, 3], &numbers(id as u64, 36));
+        store.init(&[(0.into(), of(0)), (1.into(), of(0))]).unwrap();
+        let gradients = [of(0), of(1), of(2)];
+        let round = || {
+            for key in 0..2 {
+                store.push(&values(key, &gradients), 0).unwrap();
+                store.pull(&outs(key, &gradients), 0).unwrap();
+                store.pushpull(&values(key, &gradients), &[], 0).unwrap();
+            }
+            context.engine().wait_for_all().unwrap();
+            context.storage().stats(cpu).allocations
+        };
+        let first = round();
+        assert_eq!([round(), round()], [first; 2], "{name}");
+        if !compression {
+            let rows = RowSparse::new([1, 2], on(&context, 0, &[2, 3], &[1.0f32; 6])).unwrap();
+            store.push(&[(0.into(), rows.clone().into()), (0.into(), rows.into())], 0).unwrap();
+        }
+        let pulls = [RowPull { key: 0.into(), ids: vec![3, 1], devices: vec![cpu, cpu] }];
+        assert_eq!(store.row_sparse_pull(&pulls, 0).unwrap()[0].len(), 2);
+        drop(store);
+        drop(gradients);
+        // A worker drops the arrays of a task shortly after the task is complete.
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while live() != before && std::time::Instant::now() < deadline {
+            context.engine().wait_for_all().unwrap();
+            std::thread::yield_now();
+        }
+        assert_eq!(live(), before, "{name}");
+    }
+}
+
+#[test]
+fn a_store_may_be_dropped_while_its_tasks_are_pending() {
+    let context = context();
+    let n = 100_000;
+    let gradients: Vec<NdArray> = (0..4).map(|i| on(&context, i, &[n], &vec![1.0f32; n])).collect();
+    let result = on(&context, 0, &[n], &vec![0.0f32; n]);
+    {
+        let store = store(&context, "local");
+        store.init(&[("w".into(), result.clone())]).unwrap();
+        store.push(&values("w", &gradients), 0).unwrap();
+        store.pull(&outs("w", std::slice::from_ref(&result)), 0).unwrap();
+    }
+    assert_eq!(result.to_vec::<f32>().unwrap(), vec![4.0; n]);
+}
