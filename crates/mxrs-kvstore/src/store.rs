@@ -41,7 +41,8 @@ pub trait KvStore: Send + Sync {
     /// error of the updater.
     fn push(&self, values: &[(Key, Value)], priority: i32) -> Result<()>;
 
-    /// Copies the stored value of each key to the array that is given with it.
+    /// Copies the stored value of each key to the array that is given with it. All these arrays are dense, so MXNet's
+    /// `ignore_sparse` has no effect to choose.
     ///
     /// # Errors
     /// Fails for a key without a value, a wrong shape or type, or if a recorder refuses the write.

@@ -3,10 +3,15 @@
 mod common;
 
 use common::{KINDS, context, context_of, numbers, on, outs, pull, store, store_with, values};
+use mxrs_engine::{Engine, EngineConfig, Property};
 use mxrs_kvstore::tree::TreeOptions;
 use mxrs_kvstore::{Compression, KvStoreOptions, RowPull, RowSparse};
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_storage::{Storage, StorageConfig};
+use mxrs_sync::Mutex;
 use mxrs_types::{Device, Error};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 #[test]
 fn a_pull_sees_the_last_push_on_every_engine() {
@@ -45,6 +50,61 @@ fn a_pull_sees_the_last_push_on_every_engine() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn sums_of_larger_priority_run_first() {
+    let config = EngineConfig { cpu_priority_workers: NonZeroUsize::MIN, ..EngineConfig::default() };
+    let context = ArrayContext::new(Engine::new(config).unwrap(), Storage::new(StorageConfig::default()).unwrap());
+    let store = store(&context, "local");
+    let of = |id: i32| on(&context, id, &[4], &[1.0f32; 4]);
+    for key in 0..5 {
+        store.init(&[(key.into(), of(0))]).unwrap();
+    }
+    context.engine().wait_for_all().unwrap();
+    // The only worker for prioritized tasks waits until all pushes are made.
+    let (open, gate) = std::sync::mpsc::channel();
+    let held = context.engine().new_var();
+    let task = context.engine().task("gate").write(&held).property(Property::CpuPrioritized).priority(100);
+    task.push(move |_| gate.recv().map_err(|_| Error::invalid("gate", "closed", "open"))).unwrap();
+    let gradients = [of(0), of(1)];
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut readings = Vec::new();
+    for (key, priority) in [(0, -3), (1, 7), (2, 0), (3, -4), (4, 2)] {
+        store.push(&values(key, &gradients), priority).unwrap();
+        let out = of(0);
+        store.pull(&outs(key, std::slice::from_ref(&out)), priority).unwrap();
+        let order = order.clone();
+        readings.push(NdArray::read_later(&[&out], move |_| order.lock().push(key)).unwrap());
+    }
+    open.send(()).unwrap();
+    readings.into_iter().for_each(|reading| reading.wait().unwrap());
+    assert_eq!(*order.lock(), [1, 4, 2, 0, 3]);
+}
+
+#[test]
+fn threads_may_share_a_store() {
+    let context = context();
+    for name in ["local", "device"] {
+        let store = store(&context, name);
+        let of = |id: i32, v: f32| on(&context, id, &[300], &[v; 300]);
+        for key in 0..4 {
+            store.init(&[(key.into(), of(0, 0.0))]).unwrap();
+        }
+        std::thread::scope(|scope| {
+            for key in 0..4i64 {
+                let store = &store;
+                scope.spawn(move || {
+                    for round in 0..20 {
+                        let gradients = [of(0, round as f32), of(1, key as f32)];
+                        store.pushpull(&values(key, &gradients), &[], 0).unwrap();
+                        let expected = vec![(round + key) as f32; 300];
+                        assert_eq!(gradients[1].to_vec::<f32>().unwrap(), expected);
+                    }
+                });
+            }
+        });
     }
 }
 
