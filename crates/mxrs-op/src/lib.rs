@@ -55,7 +55,7 @@ pub use gradient::{GradValue, Gradient, GradientFn, GradientScope, MadeBy};
 pub use input_names::{InputNames, OutputCount};
 pub use kernel::{Kernel, KernelArgs, RawTensor};
 pub use layer::Layer;
-pub use op_def::{InferDType, InferShape, InplacePairs, OpDef};
+pub use op_def::{InferDType, InferShape, InplacePairs, MAX_TENSORS, OpDef};
 pub use op_set::OpSet;
 pub use pair::Pair;
 pub use param::{OpParams, ParamSpec, Parameters};

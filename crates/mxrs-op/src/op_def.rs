@@ -16,7 +16,7 @@ pub type InferShape = fn(&OpParams, &mut [PartialShape], &mut [PartialShape]) ->
 pub type InferDType = fn(&OpParams, &mut [Option<DType>], &mut [Option<DType>]) -> Result<()>;
 
 /// The most inputs or outputs that a call may have. The limit is needed because files contain these numbers.
-const MAX_TENSORS: usize = 1 << 16;
+pub const MAX_TENSORS: usize = 1 << 16;
 
 /// Pairs `(input, output)` of a call that may share memory.
 pub type InplacePairs = fn(&OpParams) -> &'static [(usize, usize)];

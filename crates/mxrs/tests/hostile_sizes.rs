@@ -49,3 +49,17 @@ fn gradients_of_biases_with_too_few_axes_are_refused() {
         assert!(error.to_string().contains("ograd") && error.to_string().contains(op), "{op} {shape:?}: {error}");
     }
 }
+
+/// The number of inputs stands in a file. It is checked before a name is made for each input.
+#[test]
+fn calls_with_billions_of_inputs_are_refused() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let imperative = runtime.imperative().unwrap();
+    let array = NdArray::zeros(runtime.arrays(), [2], DType::F32).unwrap();
+    for op in ["Concat", "_backward_Concat", "add_n"] {
+        let attrs: Attrs = [("num_args", "2000000000")].into_iter().collect();
+        let error = imperative.invoke(op, &attrs, &[&array, &array]).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Attribute { .. }), "{op}: {error}");
+        assert!(error.to_string().contains("at most 65536"), "{op}: {error}");
+    }
+}

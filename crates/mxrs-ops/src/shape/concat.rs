@@ -93,7 +93,11 @@ fn backward() -> OpDef {
         summary: "splits ograd like the arguments",
         inputs: InputNames::ByParams {
             all: &["ograd", "data"],
-            chosen: |params| std::iter::once("ograd").chain(std::iter::repeat_n("data", count(params))).collect(),
+            // The list is made before the number is checked, so it has at most one name more than a call may have.
+            chosen: |params| {
+                let n_data = count(params).min(mxrs_op::MAX_TENSORS);
+                std::iter::once("ograd").chain(std::iter::repeat_n("data", n_data)).collect()
+            },
         },
         n_outputs: OutputCount::ByParams(count),
         n_visible: OutputCount::ByParams(count),
