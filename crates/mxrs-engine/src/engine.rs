@@ -6,7 +6,7 @@ use crate::config::EngineConfig;
 use crate::counters::{EngineCounters, Tally};
 use crate::failure::Failures;
 use crate::fork_reset::ForkReset;
-use crate::gpu::{GpuDevice, Gpus, OnUse};
+use crate::gpu::{GpuDevice, Gpus, OnUse, VarEvents};
 use crate::lifecycle::Handle;
 use crate::op::{OpName, Property, Synchronous, Use};
 use crate::pool::{Order, Pool, PoolId};
@@ -217,6 +217,16 @@ impl Engine {
     /// A new variable, at version 0.
     pub fn new_var(&self) -> Var {
         Var::new(self.inner().id)
+    }
+
+    /// A new variable for memory that device work from before still uses: until the first write is ordered, every task
+    /// that uses the variable waits for these events, on the device if it can.
+    pub fn new_var_after(&self, events: Vec<Arc<dyn DeviceEvent>>) -> Var {
+        let var = self.new_var();
+        if !events.is_empty() {
+            var.cell().with_events(|known| *known = VarEvents::of_former(events));
+        }
+        var
     }
 
     /// Starts to describe a task. Messages contain its name; literals, owned strings and `Arc<str>` are not copied.

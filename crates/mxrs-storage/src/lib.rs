@@ -63,7 +63,9 @@ mod tag;
 pub use block::Block;
 pub use config::{PoolConfig, StorageConfig};
 pub use fork_guard::ForkGuard;
-pub use memory::{DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, return_freed_heap};
+pub use memory::{
+    DeviceCopies, DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, return_freed_heap,
+};
 pub use mxrs_types::PoolKind;
 pub use observer::{PoolEvent, PoolObserver};
 pub use pressure::{Pressure, PressureGuard};

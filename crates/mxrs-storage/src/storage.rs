@@ -3,13 +3,13 @@
 use crate::config::device_word;
 use crate::memory::{DeviceMemory, HostMemory, SharedHandle, SharedMemory};
 use crate::observer::Watch;
-use crate::pool::{Pool, RecordRef, Surroundings};
+use crate::pool::{Pool, RecordRef, Surroundings, WaitBy};
 use crate::pressure::{Pressure, PressureGuard, PressureHooks};
 use crate::{Block, ForkGuard, PoolObserver, PoolStats, StorageConfig, Tag, TagStats};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Arc, BriefGuard, BriefLock, OnceLock, Rank};
 use mxrs_types::PoolKind;
-use mxrs_types::{Device, DeviceKind, DeviceStream, Error, Result};
+use mxrs_types::{Device, DeviceEvent, DeviceKind, DeviceStream, Error, Result};
 
 /// The memory of all devices of a process. A clone is another handle to the same pools.
 ///
@@ -145,7 +145,7 @@ impl Storage {
     /// this device was registered; otherwise the device's error.
     #[inline]
     pub fn allocate(&self, device: Device, size_bytes: usize, tag: Tag) -> Result<Block> {
-        self.hand_out(device, size_bytes, tag, None)
+        self.hand_out(device, size_bytes, tag, WaitBy::Host)
     }
 
     /// [`allocate`](Self::allocate) for work on `stream`. The stream waits, on the device, for unfinished work of other
@@ -154,7 +154,23 @@ impl Storage {
     /// # Errors
     /// The same as for [`allocate`](Self::allocate).
     pub fn allocate_on(&self, device: Device, size_bytes: usize, tag: Tag, stream: &dyn DeviceStream) -> Result<Block> {
-        self.hand_out(device, size_bytes, tag, Some(stream))
+        self.hand_out(device, size_bytes, tag, WaitBy::Stream(stream))
+    }
+
+    /// [`allocate`](Self::allocate) that waits for nothing: also returns the events of earlier owners' unfinished work on
+    /// the memory. The caller must not use the memory, and no stream may, before these events are finished.
+    ///
+    /// # Errors
+    /// The same as for [`allocate`](Self::allocate).
+    pub fn allocate_with_events(
+        &self,
+        device: Device,
+        size_bytes: usize,
+        tag: Tag,
+    ) -> Result<(Block, Vec<Arc<dyn DeviceEvent>>)> {
+        let mut events = Vec::new();
+        let block = self.hand_out(device, size_bytes, tag, WaitBy::Owner(&mut events))?;
+        Ok((block, events))
     }
 
     #[inline]
@@ -163,13 +179,13 @@ impl Storage {
         device: Device,
         size_bytes: usize,
         tag: Tag,
-        stream: Option<&dyn DeviceStream>,
+        wait_by: WaitBy<'_>,
     ) -> Result<Block> {
         if size_bytes == 0 {
             return Ok(Block::empty(device, tag));
         }
         let pool = self.shared.pool_of(device)?;
-        Ok(self.hand_over(pool.allocate(device, size_bytes, tag, stream)?))
+        Ok(self.hand_over(pool.allocate(device, size_bytes, tag, wait_by)?))
     }
 
     /// Opens a shared block; see [`open_shared`](Self::open_shared).

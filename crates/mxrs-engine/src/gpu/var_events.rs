@@ -18,6 +18,8 @@ struct Marks {
     writer: Option<Arc<dyn DeviceEvent>>,
     /// The latest event of each stream since the last write.
     readers: SmallVec<[Arc<dyn DeviceEvent>; 2]>,
+    /// Work on the same memory from before the variable existed. Every access waits for it, and uses no result of it.
+    former: Vec<Arc<dyn DeviceEvent>>,
 }
 
 impl VarEvents {
@@ -26,9 +28,17 @@ impl VarEvents {
         Self(None)
     }
 
+    /// The events of a variable whose memory is still used by this earlier work: every access until the first write waits
+    /// for the work, and a failure of the work is not an error of the access.
+    pub fn of_former(former: Vec<Arc<dyn DeviceEvent>>) -> Self {
+        if former.is_empty() { Self(None) } else { Self(Some(Box::new(Marks { former, ..Marks::default() }))) }
+    }
+
     /// Whether there is no event.
     pub fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|marks| marks.writer.is_none() && marks.readers.is_empty())
+        self.0.as_ref().is_none_or(|marks| {
+            marks.writer.is_none() && marks.readers.is_empty() && marks.former.is_empty()
+        })
     }
 
     /// Adds to `waits` the events that the next access has to wait for: the writer event for a read; the writer event
@@ -37,6 +47,9 @@ impl VarEvents {
         let Some(marks) = &self.0 else { return };
         if let Some(writer) = &marks.writer {
             waits.add(writer, true);
+        }
+        for former in &marks.former {
+            waits.add(former, false);
         }
         if write {
             for reader in &marks.readers {
@@ -50,6 +63,7 @@ impl VarEvents {
         let marks = self.0.get_or_insert_default();
         if write {
             marks.readers.clear();
+            marks.former.clear();
             marks.writer = Some(Arc::clone(event));
             return;
         }
@@ -68,6 +82,7 @@ impl VarEvents {
         if write && let Some(marks) = &mut self.0 {
             marks.writer = None;
             marks.readers.clear();
+            marks.former.clear();
         }
     }
 
@@ -76,12 +91,13 @@ impl VarEvents {
         if let Some(marks) = &mut self.0 {
             marks.writer.take_if(|event| waited.covers(&**event));
             marks.readers.retain(|event| !waited.covers(&**event));
+            marks.former.retain(|event| !waited.covers(&**event));
         }
     }
 
     /// Takes all events, for the code that frees the variable's memory.
     pub fn drain(&mut self) -> EventList {
         let Some(marks) = self.0.take() else { return EventList::new() };
-        marks.writer.into_iter().chain(marks.readers).collect()
+        marks.writer.into_iter().chain(marks.readers).chain(marks.former).collect()
     }
 }

@@ -81,3 +81,28 @@ fn plain_deletion_waits_for_the_device() {
     engine.wait_for_all().unwrap();
     gpu.checker().assert_clean();
 }
+
+/// A variable for memory that device work still uses ([`Engine::new_var_after`]): the first GPU task waits for that work
+/// on the device, the host does not wait, and a failure of that work is not an error of the new variable.
+#[test]
+fn a_new_variable_comes_after_former_work() {
+    for kind in KINDS {
+        let gpu = gpu0();
+        let engine = engine(EngineConfig { kind, ..config(GpuSync::Event) }, &[&gpu]);
+        let x = engine.new_var();
+        let hold = gpu.hold();
+        push(&engine, &[], &[&x], || {});
+        let (sender, receiver) = mpsc::channel();
+        let touch = writes(&x);
+        engine.delete_var_with(x, move |events| sender.send(events).unwrap());
+        let y = engine.new_var_after(receiver.recv_timeout(Duration::from_secs(10)).unwrap());
+        let task = engine.task("k").write(&y).device(Device::gpu(0)).property(mxrs_engine::Property::CopyToGpu);
+        task.push(move |ctx| stream(ctx).launch_on("k", &[touch], || {})).unwrap();
+        assert!(eventually(|| engine.counters().completed == 3));
+        gpu.checker().assert_clean();
+        let counters = gpu.counters();
+        assert_eq!((counters.event_waits, counters.synchronizations), (0, 0));
+        drop(hold);
+        engine.wait_to_read(&y).unwrap();
+    }
+}

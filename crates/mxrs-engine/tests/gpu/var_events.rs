@@ -85,6 +85,30 @@ fn reads_wait_for_the_writer_and_writes_for_all() {
     assert!(events.is_empty());
 }
 
+/// Work that used the memory before the variable existed: reads and writes wait for it, until a write implies it.
+#[test]
+fn every_access_waits_for_former_work_until_a_write() {
+    assert!(VarEvents::of_former(Vec::new()).is_empty());
+    let former = || VarEvents::of_former(vec![fake(0, 4), fake(1, 2)]);
+    let mut events = former();
+    events.after(&fake(2, 1), false);
+    assert_eq!(named(&events, None, false), [(0, 4), (1, 2)]);
+    assert_eq!(named(&events, Some(1), true), [(0, 4), (2, 1)]);
+    events.after(&fake(3, 1), true);
+    assert_eq!(named(&events, None, true), [(3, 1)]);
+    let mut events = former();
+    events.after_host(false);
+    assert!(!events.is_empty());
+    events.after_host(true);
+    assert!(events.is_empty());
+    let mut events = former();
+    let mut waits = Waits::of_host();
+    events.before(false, &mut waits);
+    events.forget(&waits);
+    assert!(events.is_empty());
+    assert_eq!(former().drain().len(), 2);
+}
+
 #[test]
 fn of_two_events_of_a_stream_the_later_counts() {
     let (mut a, mut b) = (VarEvents::new(), VarEvents::new());

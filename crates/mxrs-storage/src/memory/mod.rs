@@ -1,5 +1,6 @@
 //! The interface of a device's memory.
 
+mod copies;
 mod growable;
 mod heap;
 mod host;
@@ -10,6 +11,7 @@ mod reservation;
 mod shared;
 mod system_probe;
 
+pub use copies::DeviceCopies;
 pub use growable::GrowableMemory;
 pub use heap::return_freed_heap;
 pub use host::HostMemory;

@@ -4,7 +4,7 @@
 use super::Pool;
 use super::container::Apart;
 use super::counts::Counts;
-use super::record::{Record, RecordRef, Segment};
+use super::record::{Events, Record, RecordRef, Segment};
 use mxrs_types::{DeviceStream, Result};
 
 /// Whether to wait for events that are not finished.
@@ -16,22 +16,37 @@ pub(super) enum Patience {
     Endless,
 }
 
+/// What waits for the unfinished work of the former owners of a block that is allocated.
+pub(crate) enum WaitBy<'a> {
+    /// The calling thread.
+    Host,
+    /// This stream, on the device.
+    Stream(&'a dyn DeviceStream),
+    /// The new owner: the events of unfinished work are added to this list.
+    Owner(&'a mut Events),
+}
+
 impl Pool {
-    /// Makes `stream`, or the host, wait for the work of the former owners of a block that was just allocated. If that
-    /// fails, the block is put back as if it had not been allocated.
+    /// Makes `wait_by` wait for the work of the former owners of a block that was just allocated. If that fails, the block
+    /// is put back as if it had not been allocated.
     #[cold]
-    pub(super) fn settle(&self, record: RecordRef, stream: Option<&dyn DeviceStream>) -> Result<()> {
+    pub(super) fn settle(&self, record: RecordRef, wait_by: WaitBy<'_>) -> Result<()> {
         let events = record.take_events();
-        let outcome = match stream {
-            Some(stream) => events
+        let is_host = matches!(wait_by, WaitBy::Host);
+        let outcome = match wait_by {
+            WaitBy::Stream(stream) => events
                 .iter()
                 .filter(|event| event.stream() != stream.id() && !event.is_finished())
                 .try_for_each(|event| stream.wait_for(&**event)),
-            None => events.iter().try_for_each(|event| event.wait()),
+            WaitBy::Owner(list) => {
+                list.extend(events.iter().filter(|event| !event.is_finished()).cloned());
+                Ok(())
+            }
+            WaitBy::Host => events.iter().try_for_each(|event| event.wait()),
         };
-        // The events are kept: the stream only waits for them, so they may be unfinished, and the next owner may use another
-        // stream.
-        if stream.is_some() || outcome.is_err() {
+        // Unless the host has waited for them, the events are kept: they may be unfinished, and the next owner may use
+        // another stream.
+        if !is_host || outcome.is_err() {
             Record::mark(&record, events.into_iter().filter(|event| !event.is_finished()));
         }
         outcome.map_err(|error| {

@@ -38,7 +38,7 @@
 //! 6. S11: the books are written only after the device has granted a request.
 //! 7. S9: a block carries the events of its former owners. A hit on a stream makes that stream wait for the events of other
 //!    streams. The block keeps these events, because the stream may not have reached the wait yet. A hit without a stream
-//!    waits on the host and drops the events. A block returns to the device only when all its events are finished. In a pool
+//!    waits on the host and drops the events, or passes them to the new owner, who waits. A block returns to the device only when all its events are finished. In a pool
 //!    that joins blocks, a block with events bypasses the magazines and stays whole until they are finished: step (3) checks
 //!    its events, steps (4) and (6) wait for them.
 //! 8. **Lifetime**: a block points to its pool without counting, so that a hit touches no shared counter. While a
@@ -68,6 +68,7 @@ mod rounding;
 mod search;
 mod thread_cache;
 
+pub(crate) use events::WaitBy;
 pub(crate) use fork::HeldPools;
 pub(crate) use record::{RecordRef, Request};
 pub(crate) use rounding::Rounding;
@@ -86,7 +87,7 @@ use free_lists::FreeLists;
 use mxrs_sync::atomic::AtomicUsize;
 use mxrs_sync::{Arc, BriefLock, Rank};
 use mxrs_types::PoolKind;
-use mxrs_types::{Device, DeviceStream, Result};
+use mxrs_types::{Device, Result};
 use rounding::SizeClass;
 use search::Found;
 use std::mem::ManuallyDrop;
@@ -202,15 +203,15 @@ impl Pool {
         });
     }
 
-    /// Allocates a live record for `size ≥ 1` bytes that reports `device` as its device, for use on `stream` or by the
-    /// host. The caller is its owner.
+    /// Allocates a live record for `size ≥ 1` bytes that reports `device` as its device, and makes `wait_by`
+    /// wait for the work of former owners. The caller is its owner.
     #[inline]
     pub(crate) fn allocate(
         self: &Arc<Self>,
         device: Device,
         size: usize,
         tag: Tag,
-        stream: Option<&dyn DeviceStream>,
+        wait_by: WaitBy<'_>,
     ) -> Result<RecordRef> {
         let Some(class) = self.rounding.class(size) else {
             return Err(self.out_of_memory(size, 0));
@@ -223,7 +224,7 @@ impl Pool {
             None => self.find_or_grow(class, unsafe { ManuallyDrop::take(&mut request) })?,
         };
         if record.is_marked() {
-            self.settle(record, stream)?;
+            self.settle(record, wait_by)?;
         }
         Ok(record)
     }

@@ -161,6 +161,25 @@ fn s9_events_outlive_a_stream_that_did_nothing() {
     assert_eq!(bench.storage.stats(GPU).system_requests, 1);
 }
 
+/// An owner who asks for the events waits by other means: it gets the unfinished ones, and neither the host nor a stream
+/// waits. The block keeps them for the owner after it.
+#[test]
+fn s9_events_go_to_the_owner_who_asks_for_them() {
+    let bench = bench();
+    let (open, done) = (Event::new(1), Event::new(2));
+    done.finish();
+    bench.allocate(GPU, 5000).free_after([dynamic(&open), dynamic(&done)]);
+    let (block, events) = bench.storage.allocate_with_events(GPU, 5000, Tag::default()).unwrap();
+    let is_open = |event: &Arc<dyn DeviceEvent>| std::ptr::addr_eq(Arc::as_ptr(event), Arc::as_ptr(&open));
+    assert!(events.len() == 1 && is_open(&events[0]), "{events:?}");
+    assert_eq!([&open, &done].map(|event| event.host_waits()), [0, 0]);
+    drop(block);
+    drop(bench.allocate(GPU, 5000));
+    assert_eq!(open.host_waits(), 1, "the next owner waits for it, too");
+    let (_block, events) = bench.storage.allocate_with_events(GPU, 5000, Tag::default()).unwrap();
+    assert!(events.is_empty());
+}
+
 /// `used_by` attaches events to a live block; they take effect when the block is dropped.
 #[test]
 fn s9_used_by_counts_when_the_block_is_dropped() {
