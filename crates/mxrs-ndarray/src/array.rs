@@ -1,35 +1,21 @@
-//! The array handle: memory, the variable that orders its users, and access to its elements. `array/views.rs` has the
-//! views.
+//! The array handle: memory, the variable that orders its users, and what it says of itself. `array/make.rs` makes arrays,
+//! `array/access.rs` reads and writes elements, `array/copies.rs` copies between arrays, `array/views.rs` has the views.
 
+mod access;
+mod chunk;
+mod copies;
+mod make;
 mod views;
 
+use crate::Recorded;
+use crate::device::RegisteredDevice;
 use crate::recorded::Slot;
-use crate::writes::Writes;
-use crate::{ArrayContext, ArrayMemory, Element, Recorded};
+use chunk::Chunk;
 use mxrs_engine::{Engine, Var};
-use mxrs_storage::{Block, Storage, Tag};
-use mxrs_types::{DType, Device, Error, Result, Shape};
+use mxrs_types::{DType, Device, DeviceKind, Result, Shape};
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
-
-/// A block of storage and the variable that orders its users. Dropping the last handle deletes the variable, which
-/// frees the block after all pending uses.
-struct Chunk {
-    block: Option<Block>,
-    var: Var,
-    engine: Engine,
-    writes: Writes,
-}
-
-impl Drop for Chunk {
-    fn drop(&mut self) {
-        if let Some(block) = self.block.take() {
-            // After the engine has stopped the block is freed immediately: `delete_var` runs or drops the closure.
-            self.engine.delete_var(self.var.clone(), move || drop(block));
-        }
-    }
-}
 
 /// A dense array. The handle is cheap to clone, `Send` and `Sync`; clones and views share storage. A
 /// [recorder](Recorded) treats clones as the same array, and views as separate arrays.
@@ -46,99 +32,6 @@ struct Handle {
 }
 
 impl NdArray {
-    /// Makes an array with unspecified content: zeros if the memory is fresh from the system.
-    ///
-    /// # Errors
-    /// Fails if memory is short, or the size overflows.
-    pub fn empty(
-        context: &ArrayContext,
-        shape: impl Into<Shape>,
-        dtype: DType,
-        device: Device,
-        name: impl Into<String>,
-    ) -> Result<Self> {
-        let shape = shape.into();
-        let size_bytes = shape.checked_size_bytes(dtype)?;
-        let block = Self::allocate(context.storage(), device, size_bytes, name.into())?;
-        Ok(Self::of_block(context, block, shape, dtype, device))
-    }
-
-    fn of_block(context: &ArrayContext, block: Block, shape: Shape, dtype: DType, device: Device) -> Self {
-        let engine = context.engine().clone();
-        let chunk = Chunk { block: Some(block), var: engine.new_var(), engine, writes: Writes::default() };
-        let slot = Slot::default();
-        Self(Arc::new(Handle { chunk: Arc::new(chunk), shape, dtype, device, offset_bytes: 0, slot }))
-    }
-
-    fn allocate(storage: &Storage, device: Device, size_bytes: usize, name: String) -> Result<Block> {
-        storage.allocate(device, size_bytes, Tag::new(name))
-    }
-
-    /// Makes an array of zeros in CPU memory.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::empty`].
-    pub fn zeros(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType) -> Result<Self> {
-        let array = Self::empty(context, shape, dtype, Device::cpu(0), "zeros")?;
-        // SAFETY: the array was just made, so there is no other handle and no pending task.
-        unsafe { array.bytes_mut() }.fill(0);
-        Ok(array)
-    }
-
-    /// Makes an array of these elements in CPU memory.
-    ///
-    /// # Errors
-    /// Fails if the number of elements does not fit the shape, or for a reason of [`Self::empty`].
-    pub fn from_slice<T: Element>(context: &ArrayContext, shape: impl Into<Shape>, elements: &[T]) -> Result<Self> {
-        Self::from_bytes(context, shape, T::DTYPE, bytemuck::cast_slice(elements))
-    }
-
-    /// Makes an array in CPU memory whose elements have these bytes (row-major, native endian).
-    ///
-    /// # Errors
-    /// Fails if the number of bytes differs from the shape's, and for the reasons of [`Self::empty`].
-    pub fn from_bytes(context: &ArrayContext, shape: impl Into<Shape>, dtype: DType, bytes: &[u8]) -> Result<Self> {
-        let array = Self::empty(context, shape, dtype, Device::cpu(0), "from_bytes")?;
-        array.check_len(bytes.len())?;
-        // SAFETY: the array was just made, so there is no other handle and no pending task.
-        unsafe { array.bytes_mut() }.copy_from_slice(bytes);
-        Ok(array)
-    }
-
-    /// Makes an array of this memory (row-major, native endian) without copying.
-    ///
-    /// # Errors
-    /// Fails if the number of bytes differs from the shape's.
-    pub fn from_memory(
-        context: &ArrayContext,
-        shape: impl Into<Shape>,
-        dtype: DType,
-        memory: ArrayMemory,
-    ) -> Result<Self> {
-        let (shape, block) = (shape.into(), memory.into_block());
-        let expected = shape.checked_size_bytes(dtype)?;
-        if block.len() != expected {
-            let expected = format!("{expected} bytes for {dtype} {shape}");
-            return Err(Error::invalid("array content", format!("{} bytes", block.len()), expected));
-        }
-        Ok(Self::of_block(context, block, shape, dtype, Device::cpu(0)))
-    }
-
-    pub(crate) fn check_len(&self, len_bytes: usize) -> Result<()> {
-        if len_bytes == self.size_bytes() {
-            return Ok(());
-        }
-        let expected = format!("{} bytes for {} {}", self.size_bytes(), self.0.dtype, self.0.shape);
-        Err(Error::invalid("array content", format!("{len_bytes} bytes"), expected))
-    }
-
-    fn check_dtype<T: Element>(&self) -> Result<()> {
-        if T::DTYPE == self.0.dtype {
-            return Ok(());
-        }
-        Err(Error::invalid("element type", T::DTYPE, format!("{} of the array", self.0.dtype)))
-    }
-
     /// Sizes of the axes.
     pub fn shape(&self) -> &Shape {
         &self.0.shape
@@ -149,7 +42,7 @@ impl NdArray {
         self.0.dtype
     }
 
-    /// The device of the memory.
+    /// The device of the memory, which MXNet calls the array's context.
     pub fn device(&self) -> Device {
         self.0.device
     }
@@ -174,15 +67,24 @@ impl NdArray {
         Arc::ptr_eq(&self.0.chunk, &other.0.chunk)
     }
 
-    /// The start of this view's memory. It may be read or written only on a host device, and inside an engine task that
-    /// reads or writes [`Self::var`].
+    /// The start of this view's memory. The host may read or write it only on a host device, and inside an engine task that
+    /// reads or writes [`Self::var`]. On another device it is an address for work on a stream of such a task.
     pub fn as_ptr(&self) -> *mut u8 {
-        let base = self.0.chunk.block.as_ref().map_or(std::ptr::null_mut(), Block::as_ptr);
-        base.wrapping_add(self.0.offset_bytes)
+        self.0.chunk.start().wrapping_add(self.0.offset_bytes)
+    }
+
+    /// The device that copies to and from this array; `None` for host memory.
+    pub(crate) fn home(&self) -> Option<&Arc<RegisteredDevice>> {
+        self.0.chunk.home()
+    }
+
+    /// The device for which tasks that use this array on the host are pushed: its own if it is a `cpu`, else `cpu(0)`.
+    pub(crate) fn host_worker(&self) -> Device {
+        if self.0.device.kind == DeviceKind::Cpu { self.0.device } else { Device::cpu(0) }
     }
 
     /// # Safety
-    /// No writer runs while the slice exists.
+    /// The array is in host memory, and no writer runs while the slice exists.
     pub(crate) unsafe fn bytes(&self) -> &[u8] {
         if self.size_bytes() == 0 {
             return &[];
@@ -193,7 +95,7 @@ impl NdArray {
     }
 
     /// # Safety
-    /// No other code reads or writes the memory while the slice exists.
+    /// The array is in host memory, and no other code reads or writes the memory while the slice exists.
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn bytes_mut(&self) -> &mut [u8] {
         if self.size_bytes() == 0 {
@@ -202,118 +104,6 @@ impl NdArray {
         // SAFETY: the view is inside the block, the block lives as long as `self`, and the caller excludes all other
         // users.
         unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.size_bytes()) }
-    }
-
-    /// Runs `f` over the bytes of this array in an engine task that reads the array, and waits for the result.
-    ///
-    /// # Errors
-    /// Returns the deferred error of the task that should have written the array. Fails with `NotBuilt` for device
-    /// memory.
-    pub fn read_bytes<R: Send + 'static>(&self, f: impl FnOnce(&[u8]) -> R + Send + 'static) -> Result<R> {
-        self.check_host()?;
-        self.0.chunk.engine.wait_to_read(&self.0.chunk.var)?;
-        // The read is a task, because another thread could start a writer after the wait above.
-        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-        let view = self.clone();
-        self.0.chunk.engine.task("read_bytes").read(&self.0.chunk.var).device(Device::cpu(0)).push(move |_| {
-            // SAFETY: this task holds the variable for reading, so no writer runs.
-            let result = f(unsafe { view.bytes() });
-            // The receiver waits below; if it is gone, the result is not needed.
-            drop(sender.send(result));
-            Ok(())
-        })?;
-        receiver.recv().or_else(|_| {
-            // The task was skipped, because a writer that was pushed after the wait above has failed.
-            self.0.chunk.engine.wait_to_read(&self.0.chunk.var)?;
-            Err(Error::invalid("read", "a skipped task", "an array whose producer succeeded"))
-        })
-    }
-
-    /// Copies the elements to the host, after pending writes.
-    ///
-    /// # Errors
-    /// Returns the deferred error of a writer. Fails for a wrong element type, and for device memory.
-    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        self.check_dtype::<T>()?;
-        self.read_bytes(|bytes| bytemuck::pod_collect_to_vec(bytes))
-    }
-
-    /// Overwrites the elements, after every pending use; returns once they are stored.
-    ///
-    /// # Errors
-    /// Returns the deferred error of an earlier task. Fails for a wrong length or element type, for device memory, and
-    /// if a [recorder](Recorded) refuses the write.
-    #[track_caller]
-    pub fn copy_from<T: Element>(&self, elements: &[T]) -> Result<()> {
-        self.check_dtype::<T>()?;
-        self.copy_from_bytes(bytemuck::cast_slice(elements))
-    }
-
-    /// Like [`Self::copy_from`], but from row-major bytes.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::copy_from`].
-    #[track_caller]
-    pub fn copy_from_bytes(&self, bytes: &[u8]) -> Result<()> {
-        self.check_len(bytes.len())?;
-        self.check_host()?;
-        self.note_write()?;
-        let owned: Box<[u8]> = bytes.into();
-        let view = self.clone();
-        self.0.chunk.engine.task("copy_from").write(&self.0.chunk.var).device(Device::cpu(0)).push(move |_| {
-            // SAFETY: this task holds the variable for writing, so no other code uses the memory.
-            unsafe { view.bytes_mut() }.copy_from_slice(&owned);
-            Ok(())
-        })?;
-        self.0.chunk.engine.wait_to_read(&self.0.chunk.var)
-    }
-
-    /// Overwrites the elements with those of another array, after the pending uses of both; returns immediately.
-    ///
-    /// # Errors
-    /// Fails if shape or dtype differ, for device memory, and if a recorder refuses the write.
-    #[track_caller]
-    pub fn copy_from_array(&self, from: &Self) -> Result<()> {
-        if self.0.shape != from.0.shape || self.0.dtype != from.0.dtype {
-            let expected = format!("{} {}", self.0.dtype, self.0.shape);
-            return Err(Error::invalid("array to copy", format!("{} {}", from.0.dtype, from.0.shape), expected));
-        }
-        self.check_host()?;
-        from.check_host()?;
-        self.note_write()?;
-        let (to, from) = (self.clone(), from.clone());
-        let task = self.0.chunk.engine.task("copy").write(&self.0.chunk.var).device(Device::cpu(0));
-        if to.shares_storage(&from) {
-            let n_bytes = to.size_bytes();
-            return task.push(move |_| {
-                // SAFETY: this task holds the common variable for writing, so no other code uses the storage. Both views
-                // have `n_bytes` bytes, because their shapes and dtypes are equal, and `copy` allows them to overlap.
-                unsafe { std::ptr::copy(from.as_ptr(), to.as_ptr(), n_bytes) };
-                Ok(())
-            });
-        }
-        let var = from.var().clone();
-        task.read(&var).push(move |_| {
-            // SAFETY: this task holds the variable of `from` for reading and that of `to` for writing, so no other code
-            // writes `from` or uses `to`. The arrays do not share storage.
-            unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
-            Ok(())
-        })
-    }
-
-    /// Waits for pending writes.
-    ///
-    /// # Errors
-    /// Returns the deferred error of a failed writer.
-    pub fn wait_to_read(&self) -> Result<()> {
-        self.0.chunk.engine.wait_to_read(&self.0.chunk.var)
-    }
-
-    pub(crate) fn check_host(&self) -> Result<()> {
-        if self.0.device.is_host() {
-            return Ok(());
-        }
-        Err(Error::not_built(format!("host access to {}", self.0.device), "copy the array to cpu(0) first"))
     }
 
     /// The value that a recorder attached to this array.

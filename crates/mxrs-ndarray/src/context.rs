@@ -1,18 +1,21 @@
-//! The environment of arrays: an engine, a storage, and the resources that operators share.
+//! The environment of arrays: an engine, a storage, devices, and the resources that operators share.
 
+use crate::device::Devices;
 use crate::{RandomCopies, RandomSource, TempSpaceCounts, TempSpaces};
 use mxrs_engine::Engine;
-use mxrs_storage::Storage;
+use mxrs_storage::{DeviceCopies, Storage};
+use mxrs_types::{Device, Result};
 use std::sync::Arc;
 
-/// The engine and storage with which arrays are made, and the shared resources of operators: random generators and
-/// temporary workspaces. Cheap to clone.
+/// The engine and storage with which arrays are made, the devices on which they may live, and the shared resources of
+/// operators: random generators and temporary workspaces. Cheap to clone.
 #[derive(Clone)]
 pub struct ArrayContext {
     engine: Engine,
     storage: Storage,
     random: Arc<RandomSource>,
     temp_spaces: Arc<TempSpaces>,
+    devices: Devices,
 }
 
 /// How many shared resources of each kind a context has.
@@ -24,8 +27,41 @@ pub struct ResourceCounts {
     pub random: RandomCopies,
 }
 
+/// Builds an [`ArrayContext`] with devices; see [`ArrayContext::builder`].
+#[must_use = "a context is made by `build`"]
+pub struct ArrayContextBuilder {
+    engine: Engine,
+    storage: Storage,
+    counts: ResourceCounts,
+    devices: Vec<Arc<dyn DeviceCopies>>,
+}
+
+impl ArrayContextBuilder {
+    /// Sets the numbers of shared resources.
+    pub fn resources(mut self, counts: ResourceCounts) -> Self {
+        self.counts = counts;
+        self
+    }
+
+    /// Registers a device whose memory the host cannot access. The storage must have its memory and the engine its streams.
+    pub fn device(mut self, copies: Arc<dyn DeviceCopies>) -> Self {
+        self.devices.push(copies);
+        self
+    }
+
+    /// Makes the context; random generators are seeded by the clock.
+    ///
+    /// # Errors
+    /// Fails for a registered device that is host memory, occurs twice, or has no memory in the storage.
+    pub fn build(self) -> Result<ArrayContext> {
+        let devices = Devices::new(self.devices, &self.storage)?;
+        Ok(ArrayContext { devices, ..ArrayContext::with_resources(self.engine, self.storage, self.counts) })
+    }
+}
+
 impl ArrayContext {
-    /// Makes a context of `engine` and `storage`; random generators are seeded by the clock.
+    /// Makes a context of `engine` and `storage` without devices: arrays are in host memory. Random generators are seeded
+    /// by the clock.
     pub fn new(engine: Engine, storage: Storage) -> Self {
         Self::with_resources(engine, storage, ResourceCounts::default())
     }
@@ -33,7 +69,38 @@ impl ArrayContext {
     /// [`Self::new`] with other numbers of shared resources.
     pub fn with_resources(engine: Engine, storage: Storage, counts: ResourceCounts) -> Self {
         let temp_spaces = TempSpaces::new(&engine, &storage, counts.temp_spaces);
-        Self { engine, storage, random: Arc::new(RandomSource::from_clock(counts.random)), temp_spaces }
+        let random = Arc::new(RandomSource::from_clock(counts.random));
+        Self { engine, storage, random, temp_spaces, devices: Devices::default() }
+    }
+
+    /// Starts to build a context, to which devices can be added.
+    pub fn builder(engine: Engine, storage: Storage) -> ArrayContextBuilder {
+        ArrayContextBuilder { engine, storage, counts: ResourceCounts::default(), devices: Vec::new() }
+    }
+
+    /// The registered devices, in the order in which they were registered. Host memory is always there, too.
+    pub fn devices(&self) -> impl Iterator<Item = Device> + '_ {
+        self.devices.iter().map(|device| device.device())
+    }
+
+    /// Checks that arrays can live on `device`.
+    ///
+    /// # Errors
+    /// Fails for a device that is neither host memory nor registered; the message names the registered ones.
+    pub fn check_device(&self, device: Device) -> Result<()> {
+        self.devices.find(device).map(drop)
+    }
+
+    /// The copies of a registered device; `None` for host memory.
+    ///
+    /// # Errors
+    /// Returns the error of [`Self::check_device`].
+    pub fn copies(&self, device: Device) -> Result<Option<&Arc<dyn DeviceCopies>>> {
+        Ok(self.devices.find(device)?.map(|device| &device.copies))
+    }
+
+    pub(crate) fn registered(&self) -> &Devices {
+        &self.devices
     }
 
     /// The source of numbers for random operators.

@@ -1,7 +1,7 @@
 //! Reads and writes of arrays that do not block the caller: the engine runs them as tasks.
 
 use crate::NdArray;
-use mxrs_types::{Device, Error, Result};
+use mxrs_types::{Error, Result};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 /// The result of a read that may not have run yet.
@@ -38,11 +38,11 @@ impl<R> Reading<R> {
 }
 
 impl NdArray {
-    /// Runs `f` over the bytes of these arrays, in place, as one engine task that reads them; returns immediately.
-    /// Later writes wait for this task.
+    /// Runs `f` over the bytes of these arrays as one engine task that reads them; returns immediately. Later writes wait
+    /// for this task. Arrays in host memory are read in place; those on a device are first copied to pinned memory.
     ///
     /// # Errors
-    /// Fails if there is no array, or an array is in device memory.
+    /// Fails if there is no array, and for the reasons of a copy.
     pub fn read_later<R: Send + 'static>(
         arrays: &[&Self],
         f: impl FnOnce(&[&[u8]]) -> R + Send + 'static,
@@ -50,14 +50,14 @@ impl NdArray {
         let Some(first) = arrays.first() else {
             return Err(Error::invalid("arrays to read", "none", "at least one"));
         };
-        arrays.iter().try_for_each(|array| array.check_host())?;
         let (sender, receiver) = sync_channel(1);
-        let held: Vec<Self> = arrays.iter().map(|array| array.detach()).collect();
+        let host = |array: &&Self| Ok(array.copy_for_host()?.unwrap_or_else(|| array.detach()));
+        let held: Vec<Self> = arrays.iter().map(host).collect::<Result<_>>()?;
         let engine = first.engine().clone();
-        let task = engine.task("read_later").reads(arrays.iter().map(|array| array.var())).device(Device::cpu(0));
+        let task = engine.task("read_later").reads(held.iter().map(|array| array.var())).device(first.host_worker());
         let views = held.clone();
         task.push(move |_| {
-            // SAFETY: this task holds every array's variable for reading, so no writer runs.
+            // SAFETY: this task holds every array's variable for reading, so no writer runs. All are in host memory.
             let bytes: Vec<&[u8]> = views.iter().map(|view| unsafe { view.bytes() }).collect();
             // If the receiver is gone, the result is not needed.
             drop(sender.send(f(&bytes)));
@@ -67,34 +67,44 @@ impl NdArray {
     }
 
     /// Lets `write` overwrite the elements (row-major, native endian) in place, after all pending uses; returns
-    /// immediately. If `write` fails, later reads of the array return its error.
+    /// immediately. If `write` fails, later reads of the array return its error. An array on a device is copied to pinned
+    /// memory, changed there, and copied back.
     ///
     /// # Errors
-    /// Fails for device memory, and if a [recorder](crate::Recorded) refuses the write.
+    /// Fails for the reasons of a copy, and if a [recorder](crate::Recorded) refuses the write.
     #[track_caller]
     pub fn write_later(&self, write: impl FnOnce(&mut [u8]) -> Result<()> + Send + 'static) -> Result<()> {
-        self.check_host()?;
         self.note_write()?;
+        if let Some(copy) = self.copy_for_host()? {
+            copy.write_on_host(write)?;
+            return self.copy_from_host(&copy);
+        }
+        self.write_on_host(write)
+    }
+
+    fn write_on_host(&self, write: impl FnOnce(&mut [u8]) -> Result<()> + Send + 'static) -> Result<()> {
         let view = self.detach();
-        self.engine().task("write_later").write(self.var()).device(Device::cpu(0)).push(move |_| {
-            // SAFETY: this task holds the variable for writing, so no other code uses the memory.
+        self.engine().task("write_later").write(self.var()).device(self.host_worker()).push(move |_| {
+            // SAFETY: this task holds the variable for writing, so no other code uses the memory. It is host memory.
             write(unsafe { view.bytes_mut() })
         })
     }
 
     /// Overwrites the elements with `bytes` (row-major, native endian), after all pending uses; returns immediately.
-    /// The bytes are copied once and then dropped.
+    /// The bytes are copied once and then dropped; for an array on a device, by the caller, to pinned memory.
     ///
     /// # Errors
-    /// Fails for a wrong length, for device memory, and if a [recorder](crate::Recorded) refuses the write.
+    /// Fails for a wrong length, for the reasons of a copy, and if a [recorder](crate::Recorded) refuses the write.
     #[track_caller]
     pub fn copy_from_owned(&self, bytes: impl std::ops::Deref<Target = [u8]> + Send + 'static) -> Result<()> {
         self.check_len(bytes.len())?;
-        self.check_host()?;
+        if self.home().is_some() {
+            return self.copy_from_bytes(&bytes);
+        }
         self.note_write()?;
         let view = self.detach();
-        self.engine().task("copy_from_owned").write(self.var()).device(Device::cpu(0)).push(move |_| {
-            // SAFETY: this task holds the variable for writing, so no other code uses the memory.
+        self.engine().task("copy_from_owned").write(self.var()).device(self.host_worker()).push(move |_| {
+            // SAFETY: this task holds the variable for writing, so no other code uses the memory. It is host memory.
             unsafe { view.bytes_mut() }.copy_from_slice(&bytes);
             Ok(())
         })

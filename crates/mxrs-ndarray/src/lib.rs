@@ -29,6 +29,7 @@
 
 mod array;
 mod context;
+mod device;
 mod element;
 mod invoke;
 mod later;
@@ -39,11 +40,12 @@ mod temp_space;
 mod writes;
 
 pub use array::NdArray;
-pub use context::{ArrayContext, ResourceCounts};
+pub use context::{ArrayContext, ArrayContextBuilder, ResourceCounts};
 pub use element::Element;
 pub use invoke::Invoke;
 pub use later::Reading;
 pub use memory::ArrayMemory;
+pub use mxrs_storage::DeviceCopies;
 pub use random::{RandomCalls, RandomCopies, RandomSource, RandomState};
 pub use recorded::{Recorded, ViewOf};
 pub use temp_space::{TempSpace, TempSpaceCounts, TempSpaces};

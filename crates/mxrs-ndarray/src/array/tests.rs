@@ -1,10 +1,11 @@
 //! Tests of handles, views and deferred errors.
 
 use super::*;
-use crate::ViewOf;
+use crate::{ArrayContext, ViewOf};
 use mxrs_engine::EngineConfig;
-use mxrs_storage::StorageConfig;
+use mxrs_storage::{Storage, StorageConfig};
 use mxrs_sync::Mutex;
+use mxrs_types::Error;
 
 fn context() -> ArrayContext {
     ArrayContext::new(Engine::new(EngineConfig::default()).unwrap(), Storage::new(StorageConfig::default()).unwrap())
