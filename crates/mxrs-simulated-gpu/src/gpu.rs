@@ -11,13 +11,14 @@ use crate::gate::{Hold, Holds};
 use crate::lane::Lane;
 use crate::log::{Log, SimulatedGpuCall, SimulatedGpuCounters};
 use crate::stream::SimulatedStream;
+use crate::timeline::{Span, Timeline};
 use mxrs_engine::gpu::{GpuDevice, StreamUse};
-use mxrs_sync::atomic::{AtomicUsize, Ordering};
+use mxrs_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use mxrs_sync::{Mutex, thread};
 use mxrs_types::{Device, DeviceStream, Error, ErrorKind, Result, StreamId};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A simulated GPU. Dropping it ends all holds, runs what is enqueued and ends its threads; streams that still exist
 /// then refuse work.
@@ -45,6 +46,10 @@ pub(crate) struct Shared {
     pub(crate) checker: Arc<Checker>,
     pub(crate) log: Log,
     pub(crate) holds: Arc<Holds>,
+    pub(crate) spans: Mutex<Vec<Span>>,
+    /// Time 0 of the timeline.
+    born: Instant,
+    is_lost: AtomicBool,
     running: AtomicUsize,
     lanes: Mutex<Lanes>,
 }
@@ -60,26 +65,29 @@ struct Lanes {
 impl SimulatedGpu {
     /// Makes a device with its own checker.
     pub fn new(device: Device) -> Arc<Self> {
-        Self::build(device, Duration::ZERO, Checker::new())
+        Self::build(device, Duration::ZERO, Checker::new(), Instant::now())
     }
 
     /// Makes a device whose launches take at least this long each.
     pub fn with_latency(device: Device, latency: Duration) -> Arc<Self> {
-        Self::build(device, latency, Checker::new())
+        Self::build(device, latency, Checker::new(), Instant::now())
     }
 
     /// Makes a second device of the same machine: streams of either device may wait for events of the other, and both
-    /// devices share one checker.
+    /// devices share one checker and the start of their timelines.
     pub fn beside(&self, device: Device) -> Arc<Self> {
-        Self::build(device, self.latency, Arc::clone(&self.shared.checker))
+        Self::build(device, self.latency, Arc::clone(&self.shared.checker), self.shared.born)
     }
 
-    fn build(device: Device, latency: Duration, checker: Arc<Checker>) -> Arc<Self> {
+    fn build(device: Device, latency: Duration, checker: Arc<Checker>, born: Instant) -> Arc<Self> {
         let shared = Shared {
             device,
             checker,
             log: Log::default(),
             holds: Arc::default(),
+            spans: Mutex::default(),
+            born,
+            is_lost: AtomicBool::new(false),
             running: AtomicUsize::new(0),
             lanes: Mutex::default(),
         };
@@ -115,6 +123,17 @@ impl SimulatedGpu {
         self.shared.log.fail_record(nth);
     }
 
+    /// Loses the device: from now on every request fails, and work that has not started fails too. Events of such work are
+    /// finished, with the failure, so that their memory can be freed.
+    pub fn lose(&self) {
+        self.shared.is_lost.store(true, Ordering::SeqCst);
+    }
+
+    /// What ran on which stream and when, so far.
+    pub fn timeline(&self) -> Timeline {
+        Timeline::new(self.shared.spans.lock().clone())
+    }
+
     /// All calls so far, in order.
     pub fn calls(&self) -> Vec<SimulatedGpuCall> {
         self.shared.log.calls()
@@ -144,6 +163,9 @@ impl GpuDevice for SimulatedGpu {
         let mut lanes = self.shared.lanes.lock();
         if lanes.is_closed {
             return Err(closed(self.shared.device));
+        }
+        if self.shared.is_lost() {
+            return Err(lost(self.shared.device));
         }
         let id = StreamId { device: self.shared.device, number: u32::try_from(lanes.all.len()).unwrap_or(u32::MAX) };
         if let Err(error) = self.shared.log.create_stream(id, stream_use) {
@@ -191,6 +213,15 @@ impl fmt::Debug for SimulatedGpu {
 }
 
 impl Shared {
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::SeqCst)
+    }
+
+    /// The time since the start of the timeline.
+    pub(crate) fn now(&self) -> Duration {
+        self.born.elapsed()
+    }
+
     /// Counts one running launch until the guard is dropped.
     pub(crate) fn run(&self) -> Running<'_> {
         self.log.note_running(self.running.fetch_add(1, Ordering::SeqCst) + 1);
@@ -208,6 +239,10 @@ impl Drop for Running<'_> {
 
 pub(crate) fn failure(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Backend { backend: "simulated GPU", message: message.into() })
+}
+
+pub(crate) fn lost(device: Device) -> Error {
+    failure(format!("{device} is lost"))
 }
 
 pub(crate) fn closed(device: Device) -> Error {

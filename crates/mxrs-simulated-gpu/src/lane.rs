@@ -1,7 +1,8 @@
 //! The queue of a simulated stream, and the thread that executes it.
 
 use crate::event::Mark;
-use crate::gpu::{Shared, failure};
+use crate::gpu::{Shared, failure, lost};
+use crate::timeline::Span;
 use mxrs_sync::{Condvar, Mutex, MutexGuard};
 use mxrs_types::{Error, StreamId};
 use std::collections::VecDeque;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) enum Command {
-    /// Runs `body`; if `fails` is set, the launch fails instead and `body` does not run.
-    Launch { name: Arc<str>, number: u64, fails: bool, body: Box<dyn FnOnce() + Send> },
+    /// Runs `body`; if `failure` is set, the launch fails with this message instead and `body` does not run.
+    Launch { name: Arc<str>, number: u64, failure: Option<String>, body: Box<dyn FnOnce() + Send> },
     /// Marks an event as reached.
     Record(Arc<Mark>),
     /// Waits until another stream's event is reached.
@@ -78,19 +79,25 @@ impl Lane {
         let mut failed: Option<Error> = None;
         while let Some(command) = self.next() {
             shared.holds.pass();
+            if shared.is_lost() {
+                failed.get_or_insert_with(|| lost(id.device));
+            }
             match command {
                 Command::Launch { .. } if failed.is_some() => shared.log.skip_launch(),
-                Command::Launch { name, number, fails, body } => {
+                Command::Launch { name, number, failure: ordered, body } => {
                     let _running = shared.run();
+                    let start = shared.now();
                     if !latency.is_zero() {
                         std::thread::sleep(latency);
                     }
-                    if fails {
-                        failed = Some(failure(format!("launch {number}, `{name}`, failed on {id}")));
+                    if let Some(message) = ordered {
+                        failed = Some(failure(message));
                     } else if catch_unwind(AssertUnwindSafe(body)).is_err() {
                         failed = Some(failure(format!("launch {number}, `{name}`, panicked on {id}")));
                     }
-                    shared.log.finish_launch(failed.is_some());
+                    let (end, is_failed) = (shared.now(), failed.is_some());
+                    shared.spans.lock().push(Span { stream: id, name, start, end, is_failed });
+                    shared.log.finish_launch(is_failed);
                 }
                 Command::Record(mark) => mark.set(failed.clone()),
                 Command::Wait(mark) => failed = failed.or(mark.wait_on_device()),

@@ -3,6 +3,8 @@
 //! - [`SimulatedMemory`] has any size, fails on command, and records its calls.
 //! - [`SimulatedGpu`] has streams whose threads run closures in order. It slows them down, holds them back or makes them
 //!   fail on command.
+//! - [`SimulatedDevice`] joins the two and copies between them and the host, at a chosen speed. [`Timeline`] shows what ran
+//!   when.
 //! - [`Checker`] finds conflicting accesses of launches and of the host that nothing orders, even if they did not overlap in
 //!   time. [`Reachability`] finds them by brute force, to test the checker.
 //!
@@ -30,6 +32,7 @@
 
 mod checker;
 mod clock;
+mod device;
 mod event;
 mod gate;
 mod gpu;
@@ -38,8 +41,10 @@ mod log;
 mod memory;
 mod reachability;
 mod stream;
+mod timeline;
 
 pub use checker::{Checker, HostAccess, Site, Touch, Violation};
+pub use device::{CopyCount, CopyCounters, SimulatedDevice};
 pub use event::SimulatedEvent;
 pub use gate::{Gate, Hold};
 pub use gpu::SimulatedGpu;
@@ -47,3 +52,4 @@ pub use log::{EventId, SimulatedGpuCall, SimulatedGpuCounters};
 pub use memory::{SimulatedCall, SimulatedCounters, SimulatedMemory};
 pub use reachability::Reachability;
 pub use stream::SimulatedStream;
+pub use timeline::{Span, Timeline};

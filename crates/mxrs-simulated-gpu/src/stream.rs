@@ -2,7 +2,7 @@
 
 use crate::checker::Touch;
 use crate::event::{Mark, SimulatedEvent};
-use crate::gpu::{Shared, closed, failure};
+use crate::gpu::{Shared, closed, failure, lost};
 use crate::lane::{Command, Lane, Queue};
 use crate::log::EventId;
 use mxrs_engine::gpu::StreamUse;
@@ -57,14 +57,36 @@ impl SimulatedStream {
         touches: &[Touch],
         body: impl FnOnce() + Send + 'static,
     ) -> Result<()> {
-        let (name, queue) = (name.into(), self.queue()?);
-        let (number, fails) = self.shared.log.launch(self.id, &name);
+        self.enqueue(name.into(), touches, || None, body)
+    }
+
+    /// [`SimulatedStream::launch_on`] that fails with the message of `fails`, if it returns one. `fails` is called only if
+    /// the device accepts the launch.
+    pub(crate) fn enqueue(
+        &self,
+        name: Arc<str>,
+        touches: &[Touch],
+        fails: impl FnOnce() -> Option<String>,
+        body: impl FnOnce() + Send + 'static,
+    ) -> Result<()> {
+        let queue = self.queue()?;
+        let (number, is_marked) = self.shared.log.launch(self.id, &name);
+        let marked = is_marked.then(|| format!("launch {number}, `{name}`, failed on {}", self.id));
+        let failure = fails().or(marked);
         self.shared.checker.launch(self.id, &name, touches);
-        self.lane.push(queue, Command::Launch { name, number, fails, body: Box::new(body) });
+        self.lane.push(queue, Command::Launch { name, number, failure, body: Box::new(body) });
         Ok(())
     }
 
     fn queue(&self) -> Result<MutexGuard<'_, Queue>> {
+        if self.shared.is_lost() {
+            return Err(lost(self.id.device));
+        }
+        self.queue_even_if_lost()
+    }
+
+    /// The queue, whose work on a lost device fails.
+    fn queue_even_if_lost(&self) -> Result<MutexGuard<'_, Queue>> {
         let queue = self.lane.lock();
         if queue.is_closed() { Err(closed(self.id.device)) } else { Ok(queue) }
     }
@@ -97,7 +119,7 @@ impl DeviceStream for SimulatedStream {
     }
 
     fn synchronize(&self) -> Result<()> {
-        let queue = self.queue()?;
+        let queue = self.queue_even_if_lost()?;
         self.shared.log.synchronize(self.id);
         let clock = self.shared.checker.record(self.id);
         let mark = Arc::new(Mark::default());

@@ -1,7 +1,7 @@
 //! Reserved addresses of the simulated device, and which of their units (pieces of equal size) have memory. Committing
 //! a unit that has memory panics, and so does decommitting a unit that has none.
 
-use super::{SimulatedCall, SimulatedMemory, State, refused};
+use super::{SimulatedCall, SimulatedMemory, State};
 use mxrs_storage::{DeviceMemory, GrowableMemory};
 use mxrs_types::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +86,7 @@ impl GrowableMemory for SimulatedMemory {
             Some(())
         });
         self.finish(SimulatedCall::Commit { size_bytes, address, granted: granted.is_some() });
-        granted.ok_or_else(|| refused(self.device, size_bytes))
+        granted.ok_or_else(|| self.refusal(size_bytes))
     }
 
     unsafe fn decommit(&self, ptr: NonNull<u8>, size_bytes: usize) {

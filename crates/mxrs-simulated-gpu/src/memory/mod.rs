@@ -2,10 +2,11 @@
 
 mod growable;
 
+use crate::gpu::lost;
 use growable::Ranges;
 use mxrs_storage::{DeviceMemory, GrowableMemory, HostMemory, MemoryInfo};
 use mxrs_sync::Mutex;
-use mxrs_sync::atomic::{AtomicU64, Ordering};
+use mxrs_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use mxrs_types::{Device, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
@@ -95,6 +96,7 @@ pub struct SimulatedMemory {
     growable: Option<(usize, usize)>,
     /// The number of requests so far, including refused ones.
     n_requests: AtomicU64,
+    is_lost: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -126,6 +128,7 @@ impl SimulatedMemory {
             hook: None,
             growable: None,
             n_requests: AtomicU64::new(0),
+            is_lost: AtomicBool::new(false),
             state: Mutex::new(State::default()),
         }
     }
@@ -184,6 +187,18 @@ impl SimulatedMemory {
         self.state.lock().failing_multiple = n;
     }
 
+    /// Where the host and launches find the bytes of `address`; `None` if it is not known to be an address of this device
+    /// that differs from the place of its bytes.
+    pub fn reach(&self, address: *mut u8) -> Option<*mut u8> {
+        let _ = address;
+        None
+    }
+
+    /// Loses the device: every later request fails. Memory can still be freed.
+    pub fn lose(&self) {
+        self.is_lost.store(true, Ordering::Relaxed);
+    }
+
     /// The number of requests so far, including refused ones.
     pub fn n_requests(&self) -> u64 {
         self.n_requests.load(Ordering::Relaxed)
@@ -212,6 +227,14 @@ impl SimulatedMemory {
         }
     }
 
+    /// The error of a refused request.
+    fn refusal(&self, size_bytes: usize) -> Error {
+        if self.is_lost.load(Ordering::Relaxed) {
+            return lost(self.device);
+        }
+        Error::out_of_memory(self.device, size_bytes as u64, "the device refused")
+    }
+
     fn grant(&self, size_bytes: usize) -> Option<NonNull<u8>> {
         self.request(size_bytes, |state| {
             let ptr = match &self.backing {
@@ -230,6 +253,7 @@ impl SimulatedMemory {
         let mut state = self.state.lock();
         let used_bytes = state.counters.used_bytes.checked_add(size_bytes as u64);
         let fails = state.failing_requests.contains(&nth)
+            || self.is_lost.load(Ordering::Relaxed)
             || (state.failing_multiple > 0 && nth.is_multiple_of(state.failing_multiple));
         let room = used_bytes.filter(|&used| used <= self.total_bytes && !fails);
         let granted = room.and_then(|used| Some((give(&mut state)?, used)));
@@ -265,7 +289,7 @@ unsafe impl DeviceMemory for SimulatedMemory {
         self.pause();
         let granted = self.grant(size_bytes);
         self.finish(SimulatedCall::Allocate { size_bytes, address: granted.map(|ptr| ptr.addr().get()) });
-        granted.ok_or_else(|| refused(self.device, size_bytes))
+        granted.ok_or_else(|| self.refusal(size_bytes))
     }
 
     unsafe fn free(&self, ptr: NonNull<u8>, size_bytes: usize) {
@@ -300,10 +324,6 @@ unsafe impl DeviceMemory for SimulatedMemory {
     }
 }
 
-/// The error of a refused request.
-fn refused(device: Device, size_bytes: usize) -> Error {
-    Error::out_of_memory(device, size_bytes as u64, "the device refused")
-}
 
 #[cfg(test)]
 mod tests {
