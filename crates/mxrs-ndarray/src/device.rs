@@ -6,8 +6,12 @@ use mxrs_types::{Device, DeviceEvent, Error, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// The number of blocks that [`allocate_idle`] leaves aside because a device still uses them, before it waits for one.
-const MAX_BUSY_BLOCKS: usize = 64;
+/// The largest number of blocks of one size that [`allocate_idle`] leaves to the device that still uses them, before it
+/// waits for one.
+const MAX_BUSY_BLOCKS: usize = 1024;
+
+/// The same limit in bytes of all these blocks, because pinned memory is not available to the rest of the system.
+const MAX_BUSY_BYTES: usize = 256 << 20;
 
 /// A device that a context has: its copies, and the storage of its memory and of pinned memory.
 pub(crate) struct RegisteredDevice {
@@ -89,16 +93,18 @@ impl Devices {
 }
 
 /// Allocates host memory that no device uses any more, so that the host may write it now. Prefers other memory to waiting:
-/// the host waits only if memory is short, or if [`MAX_BUSY_BLOCKS`] blocks of this size are in use.
+/// the host waits only if memory is short, or if a device is behind by [`MAX_BUSY_BLOCKS`] or [`MAX_BUSY_BYTES`] of blocks
+/// of this size.
 ///
 /// # Errors
 /// Fails if memory is short, or if a device does not finish its work on the memory.
 pub(crate) fn allocate_idle(storage: &Storage, device: Device, n_bytes: usize, tag: &Tag) -> Result<Block> {
     let mut busy: Vec<(Block, Vec<Arc<dyn DeviceEvent>>)> = Vec::new();
+    let max_busy = MAX_BUSY_BLOCKS.min(MAX_BUSY_BYTES / n_bytes.max(1));
     let (block, events) = loop {
         match storage.allocate_with_events(device, n_bytes, tag.clone()) {
             Ok((block, events)) if events.is_empty() => return Ok(block),
-            Ok(pair) if busy.len() < MAX_BUSY_BLOCKS => busy.push(pair),
+            Ok(pair) if busy.len() < max_busy => busy.push(pair),
             Ok(pair) => break pair,
             // The block that was freed first is likely to be idle first, and it is at the bottom of the pool's stack.
             Err(error) => break busy.pop().ok_or(error)?,

@@ -62,14 +62,6 @@ impl Chunk {
         }
     }
 
-    /// The block, if the memory belongs to the storage.
-    pub(super) fn block(&self) -> Option<&Block> {
-        match self.memory.as_ref()? {
-            Memory::Host(block) => Some(block),
-            Memory::Device(on_device) => Some(&on_device.block),
-        }
-    }
-
     /// The device that copies to and from the memory; `None` for host memory.
     pub(super) fn home(&self) -> Option<&Arc<RegisteredDevice>> {
         match self.memory.as_ref()? {
