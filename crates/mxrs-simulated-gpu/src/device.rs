@@ -79,9 +79,10 @@ pub struct CopyCounters {
 }
 
 impl SimulatedDevice {
-    /// Makes a device with `total_bytes` of memory, whose copies take no time.
+    /// Makes a device with `total_bytes` of memory, which the host cannot touch ([`SimulatedMemory::hidden`]) and whose
+    /// copies take no time.
     pub fn new(device: Device, total_bytes: u64) -> Arc<Self> {
-        Self::of(SimulatedGpu::new(device), SimulatedMemory::new(device, total_bytes), 0)
+        Self::of(SimulatedGpu::new(device), SimulatedMemory::new(device, total_bytes).hidden(), 0)
     }
 
     /// Makes a device of these streams and this memory. Each copy takes the time that its size needs at `bandwidth` bytes
@@ -93,10 +94,10 @@ impl SimulatedDevice {
         Self::within(gpu, memory, bandwidth, Arc::default())
     }
 
-    /// Makes a second device of the same machine, with the same bandwidth: the devices share a checker and can copy to one
-    /// another, unless [`set_peers`](Self::set_peers) forbids it.
+    /// Makes a second device of the same machine, with the same bandwidth and with memory as [`new`](Self::new) makes it.
+    /// The devices share a checker and can copy to one another, unless [`set_peers`](Self::set_peers) forbids it.
     pub fn beside(&self, device: Device, total_bytes: u64) -> Arc<Self> {
-        let memory = SimulatedMemory::new(device, total_bytes);
+        let memory = SimulatedMemory::new(device, total_bytes).hidden();
         Self::within(self.gpu.beside(device), memory, self.bandwidth, Arc::clone(&self.machine))
     }
 

@@ -1,6 +1,7 @@
 //! A GPU that exists only in tests: its memory and its streams.
 //!
-//! - [`SimulatedMemory`] has any size, fails on command, and records its calls.
+//! - [`SimulatedMemory`] has any size, fails on command, and records its calls. Its addresses can fault when the host
+//!   touches them.
 //! - [`SimulatedGpu`] has streams whose threads run closures in order. It slows them down, holds them back or makes them
 //!   fail on command.
 //! - [`SimulatedDevice`] joins the two and copies between them and the host, at a chosen speed. [`Timeline`] shows what ran
@@ -27,8 +28,9 @@
 //!
 //! Read next: [`mxrs_storage::DeviceMemory`] and [`mxrs_engine::gpu::GpuDevice`], the two interfaces of a device.
 #![allow(unsafe_code)]
-// Unsafe code is needed because `DeviceMemory` is an unsafe trait. `memory` implements it on memory of the host, or on
-// addresses that nothing accesses.
+// Unsafe code is needed because `DeviceMemory` and `DeviceCopies` are unsafe traits. `memory` implements the first on memory
+// of the host, on addresses that nothing accesses, or on two mappings of which one has addresses and the other the bytes.
+// `device` implements the second by launches that copy and fill memory.
 
 mod checker;
 mod clock;

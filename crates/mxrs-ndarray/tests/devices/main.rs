@@ -10,7 +10,7 @@ mod waits;
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind};
 use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_simulated_gpu::{SimulatedDevice, SimulatedGpu, SimulatedMemory};
+use mxrs_simulated_gpu::{SimulatedDevice, SimulatedMemory};
 use mxrs_storage::{Storage, StorageConfig};
 use mxrs_types::{Device, GpuSync};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ struct World {
 
 impl World {
     fn new((kind, sync): (EngineKind, GpuSync)) -> Self {
-        let first = SimulatedDevice::of(SimulatedGpu::new(GPU), SimulatedMemory::new(GPU, 16 << 20), 0);
+        let first = SimulatedDevice::new(GPU, 16 << 20);
         let gpus = [Arc::clone(&first), first.beside(PEER, 16 << 20)];
         let pinned = [0, 1].map(|id| Arc::new(SimulatedMemory::new(Device::cpu_pinned(id), 16 << 20)));
         let builder = Storage::builder(StorageConfig::default());

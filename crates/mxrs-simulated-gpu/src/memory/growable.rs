@@ -2,7 +2,7 @@
 //! a unit that has memory panics, and so does decommitting a unit that has none.
 
 use super::{SimulatedCall, SimulatedMemory, State};
-use mxrs_storage::{DeviceMemory, GrowableMemory};
+use mxrs_storage::GrowableMemory;
 use mxrs_types::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
@@ -37,7 +37,7 @@ impl SimulatedMemory {
 
     /// The memory behind reserved addresses; `None` if nothing accesses them.
     fn growable_backing(&self) -> Option<&dyn GrowableMemory> {
-        self.backing.as_ref().and_then(DeviceMemory::growable)
+        self.backing.as_ref().and_then(|backing| backing.growable())
     }
 
     /// Removes the memory of the units from `address` on; panics if one of them has no memory.

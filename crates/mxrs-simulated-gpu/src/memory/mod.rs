@@ -1,6 +1,9 @@
 //! A device for tests: the test chooses its size, it fails on command, and it records its calls.
 
 mod growable;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod hidden;
+mod reach;
 
 use crate::gpu::lost;
 use growable::Ranges;
@@ -11,6 +14,7 @@ use mxrs_types::{Device, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One call to a [`SimulatedMemory`].
@@ -88,7 +92,10 @@ pub struct SimulatedMemory {
     device: Device,
     total_bytes: u64,
     /// The memory behind the addresses; `None` if nothing accesses them.
-    backing: Option<HostMemory>,
+    backing: Option<Arc<dyn DeviceMemory>>,
+    /// The backing, if its addresses are not the places of its bytes.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    hidden: Option<Arc<hidden::HiddenMemory>>,
     latency: Duration,
     hook: Option<Hook>,
     /// The size of a unit, and the length of the longest range of addresses that can be reserved, in bytes. `None` if the
@@ -123,7 +130,9 @@ impl SimulatedMemory {
         Self {
             device,
             total_bytes,
-            backing: Some(HostMemory::new(device)),
+            backing: Some(Arc::new(HostMemory::new(device))),
+            #[cfg(all(target_os = "linux", not(miri)))]
+            hidden: None,
             latency: Duration::ZERO,
             hook: None,
             growable: None,
@@ -185,13 +194,6 @@ impl SimulatedMemory {
     /// Refuses every `n`th request from now on, counted from 1 since this object was made; 0 refuses none.
     pub fn fail_every(&self, n: u64) {
         self.state.lock().failing_multiple = n;
-    }
-
-    /// Where the host and launches find the bytes of `address`; `None` if it is not known to be an address of this device
-    /// that differs from the place of its bytes.
-    pub fn reach(&self, address: *mut u8) -> Option<*mut u8> {
-        let _ = address;
-        None
     }
 
     /// Loses the device: every later request fails. Memory can still be freed.
@@ -277,7 +279,7 @@ impl State {
     }
 }
 
-// SAFETY: with backing, the memory is that of a `HostMemory`, which fulfils the contract. Without backing,
+// SAFETY: with backing, the memory is that of a `HostMemory` or `HiddenMemory`, which fulfil the contract. Without backing,
 // `unbacked_addresses` returns no address twice, and nothing accesses the memory: `unbacked` rejects host devices, and
 // the caller of `unbacked_host` guaranteed it.
 unsafe impl DeviceMemory for SimulatedMemory {
