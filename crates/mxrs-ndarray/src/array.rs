@@ -1,10 +1,14 @@
 //! The array handle: memory, the variable that orders its users, and what it says of itself. `array/make.rs` makes arrays,
-//! `array/access.rs` reads and writes elements, `array/copies.rs` copies between arrays, `array/views.rs` has the views.
+//! `array/access.rs` reads and writes elements, `array/copies.rs` copies between arrays, `array/views.rs` has the views,
+//! `array/shared.rs`, `array/foreign.rs` and `array/dlpack.rs` share memory with other processes and libraries.
 
 mod access;
 mod chunk;
 mod copies;
+mod dlpack;
+mod foreign;
 mod make;
+mod shared;
 mod views;
 
 use crate::Recorded;

@@ -30,6 +30,7 @@
 mod array;
 mod context;
 mod device;
+mod dlpack;
 mod element;
 mod invoke;
 mod later;
@@ -41,6 +42,7 @@ mod writes;
 
 pub use array::NdArray;
 pub use context::{ArrayContext, ArrayContextBuilder, ResourceCounts};
+pub use dlpack::{DlDataType, DlDevice, DlManagedTensor, DlTensor, Dlpack};
 pub use element::Element;
 pub use invoke::Invoke;
 pub use later::Reading;

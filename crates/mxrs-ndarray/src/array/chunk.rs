@@ -1,5 +1,6 @@
 //! The memory behind arrays, and its deletion.
 
+use super::foreign::Foreign;
 use crate::device::RegisteredDevice;
 use crate::writes::Writes;
 use mxrs_engine::{Engine, Var};
@@ -13,6 +14,8 @@ pub(super) enum Memory {
     Host(Block),
     /// A block of a device.
     Device(Box<OnDevice>),
+    /// Host memory of other code.
+    Foreign(Box<Foreign>),
 }
 
 /// A block that the host cannot access, and the device that copies to and from it.
@@ -34,6 +37,14 @@ impl Memory {
         let block = match self {
             Self::Host(block) => block,
             Self::Device(on_device) => on_device.block,
+            Self::Foreign(foreign) => {
+                // No pool takes the events over. There are events only if a task of a device has used the memory.
+                for event in events {
+                    // A failure is ignored here: it was or will be reported by a wait for the work.
+                    let _ = event.wait();
+                }
+                return drop(foreign);
+            }
         };
         if events.is_empty() { drop(block) } else { block.free_after(events) }
     }
@@ -58,14 +69,24 @@ impl Chunk {
         match &self.memory {
             Some(Memory::Host(block)) => block.as_ptr(),
             Some(Memory::Device(on_device)) => on_device.block.as_ptr(),
+            Some(Memory::Foreign(foreign)) => foreign.start.as_ptr(),
             None => std::ptr::null_mut(),
+        }
+    }
+
+    /// The block, if the memory belongs to the storage.
+    pub(super) fn block(&self) -> Option<&Block> {
+        match self.memory.as_ref()? {
+            Memory::Host(block) => Some(block),
+            Memory::Device(on_device) => Some(&on_device.block),
+            Memory::Foreign(_) => None,
         }
     }
 
     /// The device that copies to and from the memory; `None` for host memory.
     pub(super) fn home(&self) -> Option<&Arc<RegisteredDevice>> {
         match self.memory.as_ref()? {
-            Memory::Host(_) => None,
+            Memory::Host(_) | Memory::Foreign(_) => None,
             Memory::Device(on_device) => Some(&on_device.home),
         }
     }

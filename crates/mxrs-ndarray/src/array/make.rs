@@ -63,7 +63,7 @@ impl NdArray {
         Ok(Self::of_block(engine, block, engine.new_var(), None, of, device))
     }
 
-    fn of_block(
+    pub(super) fn of_block(
         engine: &Engine,
         block: Block,
         var: Var,
@@ -199,7 +199,7 @@ impl NdArray {
 const STAGING: Tag = Tag { name: std::borrow::Cow::Borrowed("staging"), scope: std::borrow::Cow::Borrowed("<unk>:") };
 
 /// Checks that an array has `len_bytes` bytes.
-fn check_len(shape: &Shape, dtype: DType, len_bytes: usize) -> Result<()> {
+pub(super) fn check_len(shape: &Shape, dtype: DType, len_bytes: usize) -> Result<()> {
     let expected = shape.checked_size_bytes(dtype)?;
     if len_bytes == expected {
         return Ok(());
