@@ -20,12 +20,23 @@
 //! # }
 //! ```
 //!
+//! # Devices
+//! An array lives on one device: host memory of some kind, or a device that is registered with the
+//! [context](ArrayContext::builder), whose memory the host cannot access. This crate does not know which devices exist: it
+//! copies by the interface [`DeviceCopies`]. Copies between any two devices are engine tasks on the copy workers, through
+//! pinned memory where needed, and are ordered by events of the devices. Nothing waits on the host, except a read of a value
+//! and the copy of one to host memory that is not pinned.
+//!
+//! Memory can also come from another process ([`NdArray::open_shared`]), from other code ([`NdArray::from_foreign`]), or from
+//! a library that speaks DLPack ([`NdArray::from_dlpack`]).
+//!
 //! Read next: `mxrs-exec`, which runs graphs over these arrays.
 #![allow(unsafe_code)]
-// Unsafe code is needed because storage returns raw blocks of memory. `array.rs` and `later.rs` make slices of a block
-// only in two cases: inside an engine task that reads or writes the array's variable, or for an array that was just
-// made and has no other handle. `memory.rs` makes slices of a block that does not belong to an array yet. `writes.rs`
-// keeps a `&'static Location` in an atomic pointer.
+// Unsafe code is needed because storage returns raw blocks of memory. `array` and `later.rs` make slices of a block only in
+// two cases: inside an engine task that reads or writes the array's variable, or for an array that was just made and has no
+// other handle. `array/copies.rs` gives addresses to the copies of a device, in tasks that use the variables of both arrays.
+// `array/foreign.rs` uses memory of other code; `dlpack.rs` and `array/dlpack.rs` use structures of C. `memory.rs` makes
+// slices of a block that does not belong to an array yet. `writes.rs` keeps a `&'static Location` in an atomic pointer.
 
 mod array;
 mod context;

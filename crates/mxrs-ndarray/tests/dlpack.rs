@@ -151,7 +151,9 @@ fn lent_arrays_have_their_elements() {
     for (dtype, code, bits) in codes {
         let bytes: Vec<u8> = (0..24 * dtype.size_of()).map(|i| (i % 2) as u8).collect();
         let array = NdArray::from_bytes(&context, [4, 2, 3], dtype, &bytes).unwrap();
-        for (view, expected) in [(array.clone(), &bytes[..]), (array.slice(1, 3).unwrap(), &bytes[bytes.len() / 4..][..bytes.len() / 2])] {
+        for (view, expected) in
+            [(array.clone(), &bytes[..]), (array.slice(1, 3).unwrap(), &bytes[bytes.len() / 4..][..bytes.len() / 2])]
+        {
             let lent = view.to_dlpack_for_read().unwrap().into_raw().cast::<Tensor>();
             // SAFETY: the lender filled the structure in, and this test ends the loan below.
             let tensor = unsafe { lent.as_ref() };

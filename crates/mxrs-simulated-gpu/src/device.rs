@@ -184,7 +184,8 @@ impl SimulatedDevice {
         if stream.id().device != self.name() {
             return Err(Error::invalid("stream of a copy", stream.id(), format!("a stream of {}", self.name())));
         }
-        let pause = Duration::from_secs_f64(if self.bandwidth == 0 { 0.0 } else { n_bytes as f64 / self.bandwidth as f64 });
+        let pause =
+            Duration::from_secs_f64(if self.bandwidth == 0 { 0.0 } else { n_bytes as f64 / self.bandwidth as f64 });
         let name: Arc<str> = name.into();
         let fails = || {
             let mut state = self.copies.lock();

@@ -191,7 +191,10 @@ mod tests {
     #[test]
     fn traces_are_json_with_every_launch() {
         let trace = Timeline::new(vec![span(3, 2, "a \"b\"\n", 1, 4)]).to_chrome_trace();
-        assert!(trace.contains(r#"{"name":"a \"b\"\u000a","ph":"X","pid":0,"tid":2,"ts":1.000,"dur":3.000"#), "{trace}");
+        assert!(
+            trace.contains(r#"{"name":"a \"b\"\u000a","ph":"X","pid":0,"tid":2,"ts":1.000,"dur":3.000"#),
+            "{trace}"
+        );
         assert!(trace.contains(r#""args":{"name":"gpu(3)"}"#) && trace.contains(r#""name":"stream 2""#));
     }
 

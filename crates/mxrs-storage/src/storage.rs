@@ -174,13 +174,7 @@ impl Storage {
     }
 
     #[inline]
-    fn hand_out(
-        &self,
-        device: Device,
-        size_bytes: usize,
-        tag: Tag,
-        wait_by: WaitBy<'_>,
-    ) -> Result<Block> {
+    fn hand_out(&self, device: Device, size_bytes: usize, tag: Tag, wait_by: WaitBy<'_>) -> Result<Block> {
         if size_bytes == 0 {
             return Ok(Block::empty(device, tag));
         }

@@ -25,7 +25,9 @@
 //!    for everything has reported it, no later wait does ([`ReportedFailures`]). A task that would use the result of
 //!    failed work fails too if the failure is known when the task starts; otherwise the device passes the failure on to
 //!    the task's own work.
-//! 7. When a variable is deleted, its events go to the code that frees its memory.
+//! 7. When a variable is deleted, its events go to the code that frees its memory. A new variable for that memory may take
+//!    them over ([`crate::Engine::new_var_after`]): then each access up to the first write waits for them, and does not fail
+//!    because of them.
 //!
 //! This module does not know CUDA: devices are passed in as [`GpuDevice`].
 

@@ -36,9 +36,9 @@ impl VarEvents {
 
     /// Whether there is no event.
     pub fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|marks| {
-            marks.writer.is_none() && marks.readers.is_empty() && marks.former.is_empty()
-        })
+        self.0
+            .as_ref()
+            .is_none_or(|marks| marks.writer.is_none() && marks.readers.is_empty() && marks.former.is_empty())
     }
 
     /// Adds to `waits` the events that the next access has to wait for: the writer event for a read; the writer event

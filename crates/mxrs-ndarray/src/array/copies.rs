@@ -93,7 +93,11 @@ impl NdArray {
             (None, Some(home)) if !from.is_pinned() => self.idle_pinned(home).map(Some),
             (Some(home), None) if !self.is_pinned() => self.temporary(home, home.pinned()).map(Some),
             (Some(a), Some(b)) if a.device() == b.device() => {
-                if self.overlaps(from) { self.temporary(a, a.device()).map(Some) } else { Ok(None) }
+                if self.overlaps(from) {
+                    self.temporary(a, a.device()).map(Some)
+                } else {
+                    Ok(None)
+                }
             }
             (Some(a), Some(b)) if !a.copies.reaches(b.device()) => self.temporary(a, a.pinned()).map(Some),
             _ => Ok(None),

@@ -154,10 +154,15 @@ fn describe(tensor: &Dlpack) -> Result<(Shape, DType)> {
         return Err(Error::invalid("DLPack device", got, "host memory: device type 1 or 3"));
     }
     if ndim < 0 || (ndim > 0 && shape.is_null()) {
-        return Err(Error::invalid("DLPack tensor", format!("{ndim} axes at {shape:p}"), "a shape for each of its axes"));
+        return Err(Error::invalid(
+            "DLPack tensor",
+            format!("{ndim} axes at {shape:p}"),
+            "a shape for each of its axes",
+        ));
     }
     let axis = |&n: &i64| {
-        usize::try_from(n).map_err(|_| Error::invalid("DLPack shape", format!("{:?}", tensor.shape()), "sizes of 0 or more"))
+        usize::try_from(n)
+            .map_err(|_| Error::invalid("DLPack shape", format!("{:?}", tensor.shape()), "sizes of 0 or more"))
     };
     let shape: Shape = tensor.shape().iter().map(axis).collect::<Result<_>>()?;
     let dtype = DType::try_from(dtype)?;

@@ -116,7 +116,8 @@ mod tests {
         let n_given_back = Arc::new(AtomicUsize::new(0));
         let memory = [0u64; 4];
         let start = memory.as_ptr().cast_mut().cast::<u8>();
-        let cases = [(start, 15, "15 bytes"), (start.wrapping_add(2), 16, "multiple of 4"), (std::ptr::null_mut(), 16, "0x0")];
+        let cases =
+            [(start, 15, "15 bytes"), (start.wrapping_add(2), 16, "multiple of 4"), (std::ptr::null_mut(), 16, "0x0")];
         for (nth, (start, n_bytes, expected)) in cases.into_iter().enumerate() {
             let counter = Arc::clone(&n_given_back);
             let give_back = move || {
@@ -129,7 +130,8 @@ mod tests {
             assert_eq!(n_given_back.load(Ordering::SeqCst), nth + 1);
         }
         // SAFETY: an array without elements uses no memory.
-        let empty = unsafe { NdArray::from_foreign(&context, [0], DType::F32, std::ptr::null_mut(), 0, || ()) }.unwrap();
+        let empty =
+            unsafe { NdArray::from_foreign(&context, [0], DType::F32, std::ptr::null_mut(), 0, || ()) }.unwrap();
         assert_eq!(empty.to_vec::<f32>().unwrap(), Vec::<f32>::new());
     }
 }

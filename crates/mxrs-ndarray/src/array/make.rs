@@ -163,7 +163,8 @@ impl NdArray {
         let shape = shape.into();
         check_len(&shape, dtype, bytes.len())?;
         if device.is_host() {
-            let array = Self::idle(context.engine(), context.storage(), (shape, dtype), device, &Tag::new("from_bytes"))?;
+            let array =
+                Self::idle(context.engine(), context.storage(), (shape, dtype), device, &Tag::new("from_bytes"))?;
             // SAFETY: the array was just made in host memory that no device uses, so there is no other handle and no
             // pending task.
             unsafe { array.bytes_mut() }.copy_from_slice(bytes);

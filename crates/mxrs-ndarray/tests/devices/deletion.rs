@@ -43,10 +43,15 @@ fn arrays_may_outlive_their_engines_work() {
         let array = world.array(GPU, &numbers(0, 16));
         let other = array.copy_to_device(&world.context, PEER).unwrap();
         let held = other.clone();
-        world.context.engine().task("holds").push(move |_| {
-            drop(held);
-            Ok(())
-        }).unwrap();
+        world
+            .context
+            .engine()
+            .task("holds")
+            .push(move |_| {
+                drop(held);
+                Ok(())
+            })
+            .unwrap();
         world.context.engine().stop();
         drop((array, other));
         world.context.engine().start().unwrap();

@@ -62,7 +62,8 @@ fn memory_is_short_at_every_allocation() {
                 let result = program(&world);
                 let was_refused = memory.counters().refusals > 0;
                 if let Err(error) = result {
-                    let (text, device) = (error.to_string(), ["gpu(0)", "gpu(1)", "cpu_pinned(0)", "cpu_pinned(1)"][place]);
+                    let (text, device) =
+                        (error.to_string(), ["gpu(0)", "gpu(1)", "cpu_pinned(0)", "cpu_pinned(1)"][place]);
                     assert!(text.contains(device) && text.contains("memory"), "{engine:?}: {text}");
                     n_failed += 1;
                 }
@@ -101,7 +102,8 @@ fn every_copy_fails_in_turn() {
                 let world = World::new(engine);
                 world.gpus[gpu].fail_copy(nth);
                 let mut errors: Vec<String> = program(&world).err().iter().map(ToString::to_string).collect();
-                errors.extend((0..3).filter_map(|_| world.context.engine().wait_for_all().err()).map(|e| e.to_string()));
+                errors
+                    .extend((0..3).filter_map(|_| world.context.engine().wait_for_all().err()).map(|e| e.to_string()));
                 let is_named = |text: &String| text.contains(&format!("copy {nth}, `")) && names_a_device(text);
                 assert!(errors.iter().any(is_named), "{engine:?}, copy {nth}: {errors:?}");
                 assert_goes_on(&world, true);

@@ -41,11 +41,15 @@ struct World {
 }
 
 impl World {
-    fn new((kind, sync): (EngineKind, GpuSync)) -> Self {
+    fn new(engine: (EngineKind, GpuSync)) -> Self {
+        Self::with_storage(engine, StorageConfig::default())
+    }
+
+    fn with_storage((kind, sync): (EngineKind, GpuSync), storage: StorageConfig) -> Self {
         let first = SimulatedDevice::new(GPU, 16 << 20);
         let gpus = [Arc::clone(&first), first.beside(PEER, 16 << 20)];
         let pinned = [0, 1].map(|id| Arc::new(SimulatedMemory::new(Device::cpu_pinned(id), 16 << 20)));
-        let builder = Storage::builder(StorageConfig::default());
+        let builder = Storage::builder(storage);
         let builder = gpus.iter().fold(builder, |builder, gpu| builder.device(gpu.device_memory()));
         let builder = pinned.iter().fold(builder, |builder, memory| builder.device(memory.clone()));
         let storage = builder.build().unwrap();

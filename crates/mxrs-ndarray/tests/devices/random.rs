@@ -1,6 +1,7 @@
 //! Random copies, views, writes, reads and deletions over several devices, against plain vectors.
 
 use crate::*;
+use mxrs_storage::{PoolConfig, PoolKind};
 use mxrs_types::DType;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -44,6 +45,20 @@ fn random_programs_agree_with_vectors() {
             let world = World::new(engine);
             world.gpus[0].set_peers(seed % 2 == 0);
             run(&world, &mut rng, &format!("{engine:?}, seed {seed}"));
+            world.gpus[0].checker().assert_clean();
+            world.assert_empty();
+        }
+    }
+}
+
+/// The same with each kind of pool, which reuse and return memory in different ways.
+#[test]
+fn random_programs_agree_with_every_pool() {
+    for kind in [PoolKind::Naive, PoolKind::Round, PoolKind::Unpooled, PoolKind::BestFit] {
+        for seed in 100..if cfg!(miri) { 101 } else { 110 } {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let world = World::with_storage(ENGINES[3], StorageConfig::uniform(PoolConfig::of_kind(kind)));
+            run(&world, &mut rng, &format!("{kind}, seed {seed}"));
             world.gpus[0].checker().assert_clean();
             world.assert_empty();
         }

@@ -43,9 +43,9 @@ impl HiddenMemory {
     /// Maps memory for `device`, with twice as many addresses as bytes, so that fragments do not matter.
     ///
     /// # Errors
-    /// Fails if the system refuses so many addresses.
+    /// Fails if the system refuses the addresses.
     pub(super) fn new(device: Device, total_bytes: u64) -> Result<Self> {
-        let refused = || Error::out_of_memory(device, total_bytes, "the system refuses so many addresses");
+        let refused = || Error::out_of_memory(device, total_bytes, "the system refuses to reserve the addresses");
         let bytes = usize::try_from(total_bytes).ok().and_then(|bytes| bytes.checked_mul(2)).ok_or_else(refused)?;
         let len = bytes.checked_next_multiple_of(UNIT_BYTES).and_then(|len| len.checked_add(UNIT_BYTES));
         let len = len.ok_or_else(refused)?;
@@ -140,7 +140,8 @@ unsafe impl DeviceMemory for HiddenMemory {
     }
 
     fn allocate(&self, size_bytes: usize) -> Result<NonNull<u8>> {
-        let refused = || Error::out_of_memory(self.device, size_bytes as u64, "no free range of addresses is long enough");
+        let refused =
+            || Error::out_of_memory(self.device, size_bytes as u64, "no free range of addresses is long enough");
         self.take(size_bytes, PAGE_BYTES).ok_or_else(refused)
     }
 

@@ -326,7 +326,6 @@ unsafe impl DeviceMemory for SimulatedMemory {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

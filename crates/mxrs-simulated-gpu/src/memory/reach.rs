@@ -11,7 +11,7 @@ impl SimulatedMemory {
     /// [`reach`](Self::reach). On other systems and under Miri the host can still access the memory.
     ///
     /// # Panics
-    /// Panics for a host device, and if the system refuses so many addresses.
+    /// Panics for a host device, and if the system refuses the addresses.
     #[must_use]
     pub fn hidden(self) -> Self {
         assert!(!self.device.is_host(), "{}: the host uses memory of the host", self.device);
