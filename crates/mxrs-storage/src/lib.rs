@@ -16,7 +16,8 @@
 //! - S8: the pool uses the part of the device's memory that it should leave free (the *reserve*) only if nothing is
 //!   cached.
 //! - S9: before a block that a stream may still use ([`Block::used_by`]) is reused, the next stream waits for that work
-//!   on the device; if there is no next stream, the host waits.
+//!   on the device; if there is no next stream, the host waits, or the new owner gets the events
+//!   ([`Storage::allocate_with_events`]).
 //! - S10: no lock is held while a device, an event, a hook or an observer is called.
 //! - S11: a failed allocation returns an error with the figures that explain it, and changes nothing.
 //! - S12: memory of `cpu_shared` is freed exactly once, by the process that made it, whatever other processes do.
