@@ -1,6 +1,6 @@
 //! What ran on which stream and when, as a Chrome trace and as a drawing.
 
-use mxrs_types::StreamId;
+use mxrs_types::{Device, StreamId};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -67,20 +67,22 @@ impl Timeline {
     /// microseconds.
     pub fn to_chrome_trace(&self) -> String {
         let mut events = Vec::with_capacity(self.0.len());
-        for (index, (stream, _)) in self.rows().iter().enumerate() {
-            let (device, number) = (quoted(&stream.device.to_string()), stream.number);
-            let pid = self.process(*stream);
-            if index == 0 || self.rows()[index - 1].0.device != stream.device {
-                events.push(format!(
-                    r#"{{"name":"process_name","ph":"M","pid":{pid},"tid":0,"args":{{"name":{device}}}}}"#
-                ));
-            }
+        let streams: Vec<StreamId> = self.rows().into_iter().map(|(stream, _)| stream).collect();
+        let mut devices: Vec<Device> = streams.iter().map(|stream| stream.device).collect();
+        devices.dedup();
+        let process = |stream: StreamId| devices.iter().position(|device| *device == stream.device).unwrap_or(0);
+        for (pid, device) in devices.iter().enumerate() {
+            let name = quoted(&device.to_string());
+            events.push(format!(r#"{{"name":"process_name","ph":"M","pid":{pid},"tid":0,"args":{{"name":{name}}}}}"#));
+        }
+        for stream in streams {
+            let (pid, number) = (process(stream), stream.number);
             events.push(format!(
                 r#"{{"name":"thread_name","ph":"M","pid":{pid},"tid":{number},"args":{{"name":"stream {number}"}}}}"#
             ));
         }
         for span in &self.0 {
-            let (name, pid, tid) = (quoted(&span.name), self.process(span.stream), span.stream.number);
+            let (name, pid, tid) = (quoted(&span.name), process(span.stream), span.stream.number);
             let (start, length) = (micros(span.start), micros(span.end.saturating_sub(span.start)));
             events.push(format!(
                 r#"{{"name":{name},"ph":"X","pid":{pid},"tid":{tid},"ts":{start},"dur":{length},"args":{{"failed":{}}}}}"#,
@@ -131,13 +133,6 @@ impl Timeline {
         }
         rows.into_iter().collect()
     }
-
-    /// The number of the stream's device among the devices of the timeline.
-    fn process(&self, stream: StreamId) -> usize {
-        let mut devices: Vec<_> = self.rows().into_iter().map(|(stream, _)| stream.device).collect();
-        devices.dedup();
-        devices.iter().position(|device| *device == stream.device).unwrap_or(0)
-    }
 }
 
 /// The letter of a name: a to z, then A to Z, then `#`.
@@ -168,7 +163,6 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mxrs_types::Device;
 
     fn span(device: u32, number: u32, name: &str, start: u64, end: u64) -> Span {
         let stream = StreamId { device: Device::gpu(device), number };
