@@ -62,6 +62,7 @@ fn run(
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team: &team(2),
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("a run");
     assert!(scratch.guard_is_intact() && outputs.iter().chain(&inputs).all(AlignedBuffer::guard_is_intact));

@@ -25,6 +25,7 @@ fn outputs(op: &OpDef, prepared: &Prepared, level: Level) -> Option<Vec<Vec<u64>
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team: &team,
         random: Some(Prepared::RANDOM),
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("a run");
     let bits = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };

@@ -61,6 +61,7 @@ impl Memory {
                 scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
                 team,
                 random: None,
+                stream: None,
             };
             let from = Instant::now();
             mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");

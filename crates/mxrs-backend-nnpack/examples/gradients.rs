@@ -92,6 +92,7 @@ fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 5], name: &s
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team,
         random: None,
+        stream: None,
     };
     let best = |run: &dyn Fn() -> Result<()>| -> Result<f64> {
         let mut best = f64::INFINITY;

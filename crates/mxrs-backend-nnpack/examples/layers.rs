@@ -148,6 +148,7 @@ fn measure(backend: &Nnpack, team: &Team, layer: Layer, n: usize, algorithm: Opt
             scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
             team,
             random: None,
+            stream: None,
         };
         mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     });

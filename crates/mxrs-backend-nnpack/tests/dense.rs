@@ -49,6 +49,7 @@ fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_p
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team,
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     assert!(result.guard_is_intact() && scratch.guard_is_intact());

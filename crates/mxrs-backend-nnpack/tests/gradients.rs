@@ -165,6 +165,7 @@ impl Case {
                 scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
                 team,
                 random: None,
+                stream: None,
             };
             mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
             assert!(result.guard_is_intact(), "{self:?}: wrote behind the end");

@@ -99,6 +99,7 @@ fn run(name: &str, sample: &Sample, backend: &Nnpack, team: &Team, req: WriteReq
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team,
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     outputs.iter().map(|b| bytemuck::cast_slice::<u8, u32>(b.bytes()).to_vec()).collect()

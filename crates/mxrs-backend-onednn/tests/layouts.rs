@@ -66,6 +66,7 @@ fn copy(backend: &OneDnn, data: &AlignedBuffer, from: &TensorDesc, to: &TensorDe
         scratch: RawTensor::from_slice(&[]),
         team: &Team::serial(),
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*kernel, &args).expect("a copy runs");
     copy

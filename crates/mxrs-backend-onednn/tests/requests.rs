@@ -46,6 +46,7 @@ fn run(op: &OpDef, prepared: &Prepared, planned: &PlannedKernel, wanted: &[bool]
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team: &Team::serial(),
         random: Some(Prepared::RANDOM),
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("the kernel runs");
     outputs

@@ -1,5 +1,6 @@
 //! Shapes, types and arrays of every variable, before lowering.
 
+use crate::device::expect_device;
 use crate::lower::Bound;
 use crate::options::BindOptions;
 use crate::pool::{Arrays, Role};
@@ -54,7 +55,7 @@ pub fn known(graph: &Graph, inputs: &[(&str, Shape)], given: &[Given<'_>], optio
 /// Infers shapes and types and gives every variable an array.
 ///
 /// # Errors
-/// Returns the errors of [`known`], and an error if a parameter is missing or memory runs out.
+/// Returns the errors of [`known`], and an error if a parameter is missing or on another device, or memory runs out.
 pub fn variables(
     graph: &Graph,
     from: &Arrays,
@@ -81,6 +82,7 @@ pub fn variables(
         let role = if is_constant { Role::Parameter } else { Role::PerShape };
         let array = match params.get(name) {
             Some(array) if !is_input => {
+                expect_device(array, options.device, || format!("argument `{name}`"))?;
                 from.give(role, name, array);
                 array.clone()
             }

@@ -45,7 +45,7 @@ impl<K: Clone + Debug + Eq + Hash> BucketingExecutor<K> {
         largest: K,
         generate: impl Fn(&K) -> Result<Bucket> + Send + Sync + 'static,
     ) -> Result<Self> {
-        let pool = options.pool.clone().unwrap_or_else(|| MemoryPool::new(context));
+        let pool = options.pool.clone().unwrap_or_else(|| MemoryPool::new_on(context, options.device));
         let options = BindOptions { pool: Some(pool.clone()), ..options.clone() };
         let generate = Box::new(generate);
         let mut buckets = Self { context: context.clone(), options, generate, bound: IndexMap::new(), pool };

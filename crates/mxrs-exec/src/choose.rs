@@ -2,7 +2,7 @@
 //! A result of timing, if there is one, takes precedence over estimates.
 
 use crate::tune::{ChosenBy, Tuning};
-use mxrs_op::{Backend, Kernel, Offer, OpCall, PlannedKernel, TensorDesc};
+use mxrs_op::{Attrs, Backend, Kernel, Offer, OpCall, OpSet, PlannedKernel, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
@@ -117,6 +117,30 @@ pub fn choose_reorder(
         }
     }
     Err(Error::not_built(format!("copy from {from} to {to}"), "no backend knows both layouts"))
+}
+
+/// A kernel that copies a tensor, for an output to which the copy is added. It is the kernel of `_copy`.
+///
+/// # Errors
+/// Returns an error if the operator is missing, or `NotBuilt` if no backend copies tensors of this layout.
+pub(crate) fn choose_adder(
+    backends: &[Arc<dyn Backend>],
+    ops: &OpSet,
+    desc: &TensorDesc,
+) -> Result<(&'static str, PlannedKernel)> {
+    let op = ops.get("_copy")?;
+    let params = op.parse(&Attrs::new())?;
+    let tensor = std::slice::from_ref(desc);
+    let call = OpCall { op, params: &params, inputs: tensor, outputs: tensor, is_constant: &[false], is_train: false };
+    let choice = choose(backends, &call)?;
+    let layouts = choice.planned.input_layouts.iter().chain(&choice.planned.output_layouts);
+    if let Some(other) = layouts.into_iter().find(|layout| **layout != desc.layout) {
+        return Err(Error::not_built(
+            format!("adding {desc} on a device"),
+            format!("{} copies {other}", choice.backend),
+        ));
+    }
+    Ok((choice.backend, choice.planned))
 }
 
 fn describe(inputs: &[TensorDesc]) -> String {

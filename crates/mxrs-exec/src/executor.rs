@@ -2,6 +2,7 @@
 
 use crate::aliases::check_aliases;
 use crate::bind::{Missing, Variables, variables};
+use crate::device::on_device;
 use crate::freeze;
 use crate::gradients::BoundGradient;
 use crate::monitor::Monitor;
@@ -60,7 +61,7 @@ impl Executor {
     ///
     /// # Errors
     /// Returns an error if a name is unknown, if shapes contradict each other or stay unknown, or if no backend runs some
-    /// operator. Returns an error if memory runs out, or if a parameter has another shape or type in an executor of the
+    /// operator on the device. Returns an error if memory runs out, or if a parameter has another shape or type in an executor of the
     /// same pool.
     pub fn simple_bind(
         graph: &Graph,
@@ -75,7 +76,8 @@ impl Executor {
     /// lacks are ignored. The listed inputs get new arrays. Labels that inference ignores need not be given.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::simple_bind`]. Returns an error if a parameter is missing or has another shape.
+    /// Returns the errors of [`Self::simple_bind`]. Returns an error if a parameter is missing, has another shape or is on
+    /// another device than [`BindOptions::device`].
     /// Returns an error if an array that an operator rewrites, such as a moving mean, shares memory with another array.
     pub fn bind(
         graph: &Graph,
@@ -96,8 +98,9 @@ impl Executor {
         options: &BindOptions,
     ) -> Result<Self> {
         let output_names = graph.output_names();
+        let options = &*on_device(options)?;
+        let arrays = Arrays::new(context, options.device, options.pool.as_ref())?;
         let graph = Arc::new(prepare_graph(graph, options)?.0);
-        let arrays = Arrays::new(context, options.pool.as_ref());
         let variables = variables(&graph, &arrays, inputs, params, missing, options)?;
         Self::assemble((graph, output_names), arrays, variables, context, options)
     }

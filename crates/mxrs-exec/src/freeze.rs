@@ -2,7 +2,7 @@
 
 use crate::executor::Executor;
 use mxrs_ndarray::NdArray;
-use mxrs_types::{DType, Device, Error, Result};
+use mxrs_types::{DType, Error, Result};
 
 impl Executor {
     /// Packs and computes all constants now, and releases the parameters that are needed for nothing else. Such a parameter
@@ -36,7 +36,7 @@ impl Executor {
         let mut runner = self.inference_runner.take();
         if let Some(runner) = &mut runner {
             let used_up = runner.used_up();
-            let nothing = NdArray::empty(&self.context, [0], DType::F32, Device::cpu(0), "frozen")?;
+            let nothing = NdArray::empty(&self.context, [0], DType::F32, self.options.device, "frozen")?;
             let (names, bound): (Vec<String>, Vec<NdArray>) =
                 std::mem::take(&mut self.variables.arrays).into_iter().unzip();
             let is_gone = |(index, _): &(usize, &String)| used_up.contains(index);
@@ -46,8 +46,9 @@ impl Executor {
             self.variables.arrays = left.collect();
             self.pool().let_go(&gone);
             let storage = self.context.storage().clone();
+            let device = self.options.device;
             let release = || {
-                storage.release_all(Device::cpu(0));
+                storage.release_all(device);
             };
             let mut read = |index: usize, array: &NdArray| read(&names[index], array);
             runner.freeze((bound, self.outputs.clone()), &nothing, &self.options, (&mut read, &release))?;

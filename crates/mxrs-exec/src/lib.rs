@@ -56,6 +56,7 @@ mod buckets;
 mod choose;
 mod constants;
 mod costly;
+mod device;
 mod dry;
 mod executor;
 mod freeze;

@@ -13,7 +13,7 @@
 //!   because it decides which inputs of the next call are constants, and thereby its kernel.
 //! - Switch: none, because only a program can run.
 
-use crate::choose::{choose_reorder, choose_tuned};
+use crate::choose::{choose_adder, choose_reorder, choose_tuned};
 use crate::constants::folded_nodes;
 use crate::costly;
 use crate::options::BindOptions;
@@ -86,6 +86,7 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         graph: source.graph,
         options,
         program: Program {
+            device: options.device,
             output_reqs: source.output_reqs.to_vec(),
             outputs: vec![NO_VALUE; source.graph.heads().len()],
             ..Program::default()
@@ -313,7 +314,7 @@ impl Lowering<'_> {
         let is_constant = self.is_constant[value];
         let origin = if is_constant { Origin::Packed } else { Origin::Temporary };
         let variant = self.add_value(to, origin, is_constant);
-        let step = self.copy_step(value, variant, format!("{for_node}_reorder"))?;
+        let step = self.copy_step(value, variant, format!("{for_node}_reorder"), WriteReq::Write)?;
         if is_constant {
             self.program.prepare.push(step);
         } else {
@@ -323,8 +324,15 @@ impl Lowering<'_> {
         Ok(variant)
     }
 
-    fn copy_step(&self, from: ValueId, to: ValueId, name: String) -> Result<Step> {
+    /// A step that copies between layouts, or a view if the layouts are equal. Views add on the host only, so on a device a
+    /// copy that must add is a kernel in any case.
+    fn copy_step(&self, from: ValueId, to: ValueId, name: String, req: WriteReq) -> Result<Step> {
         let (from_desc, to_desc) = (&self.program.values[from].desc, &self.program.values[to].desc);
+        if from_desc.layout == to_desc.layout && req == WriteReq::Add && !self.options.device.is_host() {
+            let (backend, planned) = choose_adder(&self.options.backends, &self.options.ops, from_desc)?;
+            let step = Step::copy(name, (backend, Action::Run(planned.kernel)), vec![from], vec![to]);
+            return Ok(Step { scratch_bytes: planned.scratch_bytes, ..step });
+        }
         let (backend, action) = if from_desc.layout == to_desc.layout {
             ("", Action::View)
         } else {
@@ -360,7 +368,7 @@ impl Lowering<'_> {
             value
         };
         let output = self.add_value(desc, Origin::Output(index), false);
-        let step = self.copy_step(from, output, format!("output{index}"))?;
+        let step = self.copy_step(from, output, format!("output{index}"), self.source.output_reqs[index])?;
         self.program.steps.push(step);
         self.program.outputs[index] = output;
         Ok(())

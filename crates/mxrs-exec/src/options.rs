@@ -8,7 +8,7 @@ use crate::tune::Tuning;
 use mxrs_graph::PlanOptions;
 use mxrs_op::{Backend, OpSet, Pattern};
 use mxrs_sync::Team;
-use mxrs_types::{DType, Shape};
+use mxrs_types::{DType, Device, Shape};
 use std::sync::Arc;
 
 /// Which values a training step computes a second time, so that fewer have to be kept until the gradient needs them.
@@ -41,10 +41,13 @@ pub enum Recompute {
 /// The options for binding a graph.
 #[derive(Clone)]
 pub struct BindOptions {
-    /// Backends that may run operators. The offer with the fewest estimated seconds is chosen, unless [`Self::tuning`] has
+    /// The device of all arrays and of all work of the graph; `cpu(0)` by default.
+    pub device: Device,
+    /// Backends that may run operators, as far as they [run on](Backend::runs_on) the device. The offer with the fewest estimated seconds is chosen, unless [`Self::tuning`] has
     /// a timed result.
     pub backends: Vec<Arc<dyn Backend>>,
-    /// Which kernels were fastest in timings, and whether to time more calls. By default estimates decide.
+    /// Which kernels were fastest in timings, and whether to time more calls. By default estimates decide. Timing uses the
+    /// clock of the host, so on devices whose memory the host cannot access, estimates decide always.
     pub tuning: Tuning,
     /// Threads for loops inside operators.
     pub team: Arc<Team>,
@@ -123,6 +126,7 @@ impl BindOptions {
     /// Options with these backends, one thread, and the documented defaults.
     pub fn new(backends: Vec<Arc<dyn Backend>>) -> Self {
         Self {
+            device: Device::cpu(0),
             backends,
             tuning: Tuning::default(),
             team: Team::serial(),

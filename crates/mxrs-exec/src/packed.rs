@@ -9,17 +9,20 @@
 //! - If the reading task begins after the change, it first looks for constants that are out of date. For that it waits for
 //!   the lock of the store. Once it has the lock, the constant is up to date.
 //!
+//! On a device a task ends when its work is enqueued. There the task that makes a constant records an event after the work,
+//! and the streams of tasks that read the constant wait for this event. If the work failed, the constant is made again.
+//!
 //! Frozen executors hold no arrays; their constants are never written again.
 
 use crate::program::ValueId;
 use crate::program_passes::Planned;
 use crate::program_passes::pack::{Preparation, makers};
 use crate::store::{Constant, Content, PackedStore, own};
-use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_ndarray::{ArrayContext, DeviceCopies, NdArray};
 use mxrs_storage::{Block, Tag};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::{Device, Error, Result};
+use mxrs_types::{Device, DeviceEvent, DeviceStream, Error, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -38,25 +41,32 @@ pub struct Packed {
     /// Indices of the bound arrays that prepare steps depend on.
     sources: Vec<usize>,
     is_frozen: AtomicBool,
+    /// The copies of the device of the constants; `None` if they are in host memory.
+    copies: Option<Arc<dyn DeviceCopies>>,
     /// Bytes of all memory for constants.
     pub bytes: usize,
 }
 
 impl Packed {
-    /// Memory for the constants, with nothing packed yet. If `shares` gives a store and all bound arrays, constants that
+    /// Memory on `device` for the constants, with nothing packed yet. If `shares` gives a store and all bound arrays, constants that
     /// other executors have packed from the same arrays are used.
     ///
     /// # Errors
-    /// Returns an error if memory runs out.
-    pub fn new(planned: &Planned, context: &ArrayContext, shares: Option<(&PackedStore, &[NdArray])>) -> Result<Self> {
+    /// Returns an error if memory runs out, or if the store is for another device.
+    pub fn new(
+        planned: &Planned,
+        context: &ArrayContext,
+        device: Device,
+        shares: Option<(&PackedStore, &[NdArray])>,
+    ) -> Result<Self> {
         let (program, preparation) = (&*planned.program, planned.preparation.clone());
         let constants = match shares {
-            Some((store, bound)) => store.constants(program, &preparation, bound, context)?,
-            None => own(program, &preparation, context)?,
+            Some((store, bound)) => store.constants(program, &preparation, bound, (context, device))?,
+            None => own(program, &preparation, (context, device))?,
         };
         let shared = match preparation.shared_bytes {
             0 => None,
-            n => Some(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:prepare"))?),
+            n => Some(context.storage().allocate(device, n, Tag::new("executor:prepare"))?),
         };
         let maker = makers(program);
         // Every packed value that a step reads is made by a prepare step that `maker` contains, so the default is never
@@ -75,6 +85,7 @@ impl Packed {
             seen: RankedMutex::new(Rank::Leaf, Vec::new()),
             sources,
             is_frozen: AtomicBool::new(false),
+            copies: context.copies(device)?.cloned(),
         })
     }
 
@@ -117,27 +128,71 @@ impl Packed {
         self.is_frozen.load(Ordering::Acquire)
     }
 
-    /// Makes the constants that are out of date. `run` runs the prepare step with the given index.
+    /// The copies of the device of the constants; `None` if they are in host memory.
+    pub fn copies(&self) -> Option<&Arc<dyn DeviceCopies>> {
+        self.copies.as_ref()
+    }
+
+    /// Makes the constants that are out of date. `run` runs the prepare step with the given index. `stream` is the stream on
+    /// which it does so, and on which the constants are read afterwards; `None` on the host.
     ///
     /// # Errors
     /// Returns the errors of `run`, or an error if a constant is out of date but belongs to a frozen executor too.
-    pub fn update(&self, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
-        if self.is_frozen() {
+    pub fn update(
+        &self,
+        bound: &[NdArray],
+        stream: Option<&dyn DeviceStream>,
+        run: impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(stream) = stream {
+            return self.store.alone(|| self.update_on(stream, bound, &run));
+        }
+        if self.is_frozen() || self.is_seen(bound) {
             return Ok(());
         }
+        self.store.alone(|| self.make(bound, None, &run))?;
+        self.see(bound);
+        Ok(())
+    }
+
+    /// [`Self::update`] on a device, for a caller that holds the lock of the store.
+    fn update_on(
+        &self,
+        stream: &dyn DeviceStream,
+        bound: &[NdArray],
+        run: &impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
+        let mut has_failed = false;
+        for (constant, _) in &self.kept {
+            has_failed |= !constant.wait_on(stream)?;
+        }
+        if self.is_frozen() || (self.is_seen(bound) && !has_failed) {
+            return Ok(());
+        }
+        self.make(bound, Some(stream), run)?;
+        self.see(bound);
+        Ok(())
+    }
+
+    /// Whether all constants were up to date with the present content of their sources.
+    fn is_seen(&self, bound: &[NdArray]) -> bool {
+        let seen = self.seen.lock();
         let now = |index: &usize| Content::of(&bound[*index]);
-        let is_seen = {
-            let seen = self.seen.lock();
-            seen.len() == self.sources.len() && self.sources.iter().zip(&*seen).all(|(index, seen)| now(index) == *seen)
-        };
         // If there are no source arrays, `seen` matches even before the first call, so a match does not show that the
         // constants exist.
-        if is_seen && !self.sources.is_empty() {
-            return Ok(());
-        }
-        self.store.alone(|| self.make(bound, run))?;
-        *self.seen.lock() = self.sources.iter().map(now).collect();
-        Ok(())
+        !self.sources.is_empty()
+            && seen.len() == self.sources.len()
+            && self.sources.iter().zip(&*seen).all(|(index, seen)| now(index) == *seen)
+    }
+
+    fn see(&self, bound: &[NdArray]) {
+        *self.seen.lock() = self.sources.iter().map(|index| Content::of(&bound[*index])).collect();
+    }
+
+    /// Keeps the memory of the constants from being used by others before this event, even if it is freed earlier.
+    pub fn used_by(&self, event: &Arc<dyn DeviceEvent>) {
+        let blocks = self.kept.iter().map(|(constant, _)| &constant.block).chain(&self.shared);
+        blocks.for_each(|block| block.used_by(event.clone()));
     }
 
     /// The present content of the arrays that a prepare step depends on.
@@ -161,21 +216,38 @@ impl Packed {
         &self.preparation.sources[step]
     }
 
-    fn make(&self, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
+    fn make(
+        &self,
+        bound: &[NdArray],
+        stream: Option<&dyn DeviceStream>,
+        run: &impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
         let is_needed = self.needed(bound);
         let mut needed = (0..is_needed.len()).filter(|step| is_needed[*step]);
-        needed.try_for_each(|step| self.make_step(step, bound, &run))
+        needed.try_for_each(|step| self.make_step(step, bound, stream, run))
     }
 
     /// Runs one prepare step while it holds the lock of the store.
     ///
     /// # Errors
     /// Returns the errors of [`Self::update`].
-    pub fn make_alone(&self, step: usize, bound: &[NdArray], run: impl Fn(usize) -> Result<()>) -> Result<()> {
-        self.store.alone(|| self.make_step(step, bound, &run))
+    pub fn make_alone(
+        &self,
+        step: usize,
+        bound: &[NdArray],
+        stream: Option<&dyn DeviceStream>,
+        run: impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
+        self.store.alone(|| self.make_step(step, bound, stream, &run))
     }
 
-    fn make_step(&self, step: usize, bound: &[NdArray], run: &impl Fn(usize) -> Result<()>) -> Result<()> {
+    fn make_step(
+        &self,
+        step: usize,
+        bound: &[NdArray],
+        stream: Option<&dyn DeviceStream>,
+        run: &impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
         let made = || self.kept.iter().filter(move |(_, by)| *by == step).map(|(constant, _)| constant);
         if made().any(|constant| constant.is_frozen.load(Ordering::Relaxed)) {
             return Err(Error::invalid(
@@ -186,6 +258,10 @@ impl Packed {
         }
         made().for_each(|constant| *constant.made_from.lock() = None);
         run(step)?;
+        if let Some(stream) = stream {
+            let event = stream.record()?;
+            made().for_each(|constant| *constant.made_by.lock() = Some(event.clone()));
+        }
         made().for_each(|constant| *constant.made_from.lock() = Some(self.contents(step, bound)));
         Ok(())
     }

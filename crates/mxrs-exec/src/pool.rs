@@ -29,6 +29,8 @@ pub struct MemoryPool(Arc<Inner>);
 
 struct Inner {
     context: ArrayContext,
+    /// The device of all memory of the pool.
+    device: Device,
     /// The engine variable that every task that uses the temporaries writes.
     var: Var,
     arenas: RankedMutex<Vec<Arc<Block>>>,
@@ -82,10 +84,16 @@ impl Turn<'_> {
 }
 
 impl MemoryPool {
-    /// An empty pool.
+    /// An empty pool of memory on `cpu(0)`.
     pub fn new(context: &ArrayContext) -> Self {
+        Self::new_on(context, Device::cpu(0))
+    }
+
+    /// An empty pool of memory on `device`. Executors of other devices cannot use it.
+    pub fn new_on(context: &ArrayContext, device: Device) -> Self {
         Self(Arc::new(Inner {
             context: context.clone(),
+            device,
             var: context.engine().new_var(),
             arenas: RankedMutex::new(Rank::Leaf, Vec::new()),
             fixed: RankedMutex::new(Rank::Leaf, Fixed::default()),
@@ -93,6 +101,11 @@ impl MemoryPool {
             has_warned: AtomicBool::new(false),
             turn: Mutex::new(0),
         }))
+    }
+
+    /// The device of the memory.
+    pub fn device(&self) -> Device {
+        self.0.device
     }
 
     /// Bytes held for temporaries.
@@ -130,7 +143,7 @@ impl MemoryPool {
             self.too_small("temporaries", size_bytes, largest);
         }
         drop(unused);
-        let block = self.0.context.storage().allocate(Device::cpu(0), size_bytes, Tag::new("executor:arena"))?;
+        let block = self.0.context.storage().allocate(self.0.device, size_bytes, Tag::new("executor:arena"))?;
         let block = Arc::new(block);
         self.0.arenas.lock().push(block.clone());
         Ok(Some(block))
@@ -161,7 +174,7 @@ impl MemoryPool {
                 // Allocates without holding the lock of `fixed`, because allocation takes other locks. Meanwhile another
                 // thread may register an array under this name. Then that array is used, and `made` is dropped after the
                 // lock is released.
-                let made = NdArray::zeros(&self.0.context, shape.clone(), dtype)?;
+                let made = NdArray::zeros_on(&self.0.context, shape.clone(), dtype, self.0.device)?;
                 let mut fixed = self.0.fixed.lock();
                 match fixed.find(name)? {
                     Some(winner) => winner,
@@ -218,7 +231,7 @@ impl MemoryPool {
                 }
                 // As in the method `fixed`, the buffer is allocated without holding the lock. If another thread registers a
                 // large enough buffer meanwhile, that buffer is used.
-                let made = NdArray::zeros(&self.0.context, [n], dtype)?;
+                let made = NdArray::zeros_on(&self.0.context, [n], dtype, self.0.device)?;
                 let (buffer, unused) = {
                     let mut buffers = self.0.buffers.lock();
                     match buffers.get(&key).filter(|buffer| fits(buffer)).cloned() {
@@ -251,7 +264,11 @@ pub fn prefix(array: &NdArray, shape: &Shape) -> Result<NdArray> {
 impl Drop for Inner {
     fn drop(&mut self) {
         let arenas = std::mem::take(self.arenas.get_mut());
-        self.context.engine().delete_var(self.var.clone(), move || drop(arenas));
+        self.context.engine().delete_var_with(self.var.clone(), move |events| {
+            for arena in &arenas {
+                events.iter().for_each(|event| arena.used_by(event.clone()));
+            }
+        });
     }
 }
 
@@ -275,10 +292,18 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Takes arrays from the given pool, or from a new pool that is not shared yet.
-    pub fn new(context: &ArrayContext, given: Option<&MemoryPool>) -> Self {
-        let pool = given.cloned().unwrap_or_else(|| MemoryPool::new(context));
-        Self { pool, shares_buffers: given.is_some() }
+    /// Takes arrays on `device` from the given pool, or from a new pool that is not shared yet.
+    ///
+    /// # Errors
+    /// Returns an error if the given pool is for another device, or if the context does not have the device.
+    pub fn new(context: &ArrayContext, device: Device, given: Option<&MemoryPool>) -> Result<Self> {
+        context.check_device(device)?;
+        let pool = given.cloned().unwrap_or_else(|| MemoryPool::new_on(context, device));
+        if pool.device() != device {
+            let expected = format!("{}, as the memory pool that it shares", pool.device());
+            return Err(Error::invalid("device of an executor", device, expected));
+        }
+        Ok(Self { pool, shares_buffers: given.is_some() })
     }
 
     /// The pool.
@@ -295,7 +320,7 @@ impl Arrays {
             Role::Parameter => self.pool.fixed(name, shape, dtype),
             Role::Gradient => self.pool.fixed(&gradient_name(name), shape, dtype),
             Role::PerShape if self.shares_buffers => self.pool.view(name, shape, dtype),
-            Role::PerShape => NdArray::zeros(&self.pool.0.context, shape.clone(), dtype),
+            Role::PerShape => NdArray::zeros_on(&self.pool.0.context, shape.clone(), dtype, self.pool.0.device),
         }
     }
 

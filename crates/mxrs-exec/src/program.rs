@@ -1,10 +1,11 @@
 //! A lowered graph: values with layouts, and steps in order, without memory.
 
 use crate::choose::Refusal;
+use crate::program_passes::copy_images::CopyImages;
 use crate::report::FusedReport;
 use crate::tune::ChosenBy;
 use mxrs_op::{Combines, Kernel, TensorDesc};
-use mxrs_types::WriteReq;
+use mxrs_types::{Device, WriteReq};
 use std::sync::Arc;
 
 /// Index of a [`Value`] in a [`Program`].
@@ -45,6 +46,8 @@ pub struct Value {
 pub enum Action {
     /// Run a kernel.
     Run(Arc<dyn Kernel>),
+    /// Copy a part of a concatenation into the whole.
+    CopyImages(CopyImages),
     /// The output has the bytes of the input. If both share memory, nothing is done; otherwise the bytes are copied.
     View,
 }
@@ -225,6 +228,8 @@ pub fn without_additions<Found>(
 /// The values and steps of one bound graph.
 #[derive(Clone, Default)]
 pub struct Program {
+    /// The device of all values.
+    pub device: Device,
     /// All values. A [`ValueId`] is an index in this list.
     pub values: Vec<Value>,
     /// Prepare steps: they pack and compute constants. They run when an array that a constant depends on has changed.

@@ -91,6 +91,7 @@ pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {
             backend: step.backend,
             kernel: match &step.action {
                 Action::Run(kernel) => kernel.name().into(),
+                Action::CopyImages(_) => "part".into(),
                 Action::View => "view".into(),
             },
             inputs: text(&step.inputs),

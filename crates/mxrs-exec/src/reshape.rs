@@ -72,7 +72,7 @@ impl Executor {
             return prefix(old, shape);
         }
         if options.allow_up_sizing {
-            return NdArray::zeros(&self.context, shape.clone(), old.dtype());
+            return NdArray::zeros_on(&self.context, shape.clone(), old.dtype(), old.device());
         }
         let expected = format!(
             "at most the elements of {}: bind the largest shapes first and reshape to smaller ones, which needs no new \

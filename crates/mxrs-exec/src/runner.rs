@@ -10,7 +10,7 @@ use crate::ready::ReadyProgram;
 use crate::report::{ExecutorReport, StepReport, step_reports};
 use crate::segment::{Segment, push, push_prepare, segments};
 use crate::tap::{Tap, taps};
-use mxrs_engine::{Engine, Var};
+use mxrs_engine::{Engine, RunContext, Var};
 use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_types::{Device, Result};
@@ -25,6 +25,7 @@ pub struct Runner {
     ready: Arc<ReadyProgram>,
     pool: MemoryPool,
     engine: Engine,
+    device: Device,
     bound: Vec<Var>,
     outputs: Vec<Var>,
     forward: Vec<Segment>,
@@ -65,7 +66,7 @@ impl Runner {
         let program = &planned.program;
         let arena = pool.arena(arena_bytes(&planned.plan))?;
         let shares = options.packed.as_ref().map(|store| (store, &bound[..]));
-        let packed = Arc::new(Packed::new(&planned, context, shares)?);
+        let packed = Arc::new(Packed::new(&planned, context, options.device, shares)?);
         let held = if shares.is_some() { packed.sources().to_vec() } else { Vec::new() };
         let (steps, team) = (0..program.steps.len(), options.team.clone());
         let mut forward = segments(program, 0..program.n_forward, limits.forward);
@@ -82,6 +83,7 @@ impl Runner {
             ready: Arc::new(ReadyProgram::over(&planned, (arena, packed.clone()), bound, outputs, steps, team)),
             pool: pool.clone(),
             engine: context.engine().clone(),
+            device: options.device,
             held,
             packed,
             forward,
@@ -97,7 +99,7 @@ impl Runner {
     pub fn reserve(&self, context: &ArrayContext) -> RandomCalls {
         match self.planned.program.n_random {
             0 => RandomCalls { seed: 0, first: 0 },
-            n => context.random().reserve(Device::cpu(0), u64::from(n)),
+            n => context.random().reserve(self.device, u64::from(n)),
         }
     }
 
@@ -113,18 +115,21 @@ impl Runner {
         self.push_all(&self.forward, random, is_one_push)
     }
 
-    /// Pushes one task that runs `body`, which may run all forward steps and the prepare steps.
+    /// Pushes one task that runs `body`, which may run all forward steps and the prepare steps in the context of the task.
     ///
     /// # Errors
     /// Returns the errors of [`Self::forward`].
-    pub fn push_forward(&self, body: impl FnOnce(&ReadyProgram) -> Result<()> + Send + 'static) -> Result<()> {
+    pub fn push_forward(
+        &self,
+        body: impl FnOnce(&ReadyProgram, &RunContext) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
         let all = segments(&self.planned.program, 0..self.planned.program.n_forward, usize::MAX);
         let Some(mut segment) = all.into_iter().next() else { return Ok(()) };
         if self.ready.has_prepare() {
             segment.hold(0..self.bound.len());
         }
         let ready = self.ready.clone();
-        self.push(&segment, &[], move || body(&ready))
+        self.push(&segment, &[], move |task| body(&ready, task))
     }
 
     /// Pushes a task that makes the constants that are out of date, if the program has constants.
@@ -136,7 +141,7 @@ impl Runner {
             return Ok(());
         }
         let ready = self.ready.clone();
-        push_prepare(&self.engine, self.pool.var(), &self.bound, move || ready.prepare())
+        push_prepare((&self.engine, self.device), self.pool.var(), &self.bound, move |task| ready.prepare(task))
     }
 
     /// Pushes one task that runs steps of a segment. It also writes the variables `others`.
@@ -144,10 +149,17 @@ impl Runner {
         &self,
         segment: &Segment,
         others: &[Var],
-        body: impl FnOnce() -> Result<()> + Send + 'static,
+        body: impl FnOnce(&RunContext) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let writes = std::iter::once(self.pool.var()).chain(others);
-        push(&self.engine, segment, writes, |index| &self.bound[index], |index| &self.outputs[index], body)
+        push(
+            (&self.engine, self.device),
+            segment,
+            writes,
+            |index| &self.bound[index],
+            |index| &self.outputs[index],
+            body,
+        )
     }
 
     /// The steps of the forward half, and the steps of the gradient.
@@ -174,7 +186,7 @@ impl Runner {
                 if (tap.is_input && !with_inputs) || !self.ready.has_memory(step, tap) {
                     continue;
                 }
-                let copy = NdArray::empty(context, tap.shape.clone(), tap.dtype, Device::cpu(0), "monitor")?;
+                let copy = NdArray::empty(context, tap.shape.clone(), tap.dtype, self.device, "monitor")?;
                 copies.push((tap.clone(), copy));
             }
         }
@@ -182,16 +194,16 @@ impl Runner {
             segment.hold(self.held.iter().copied());
             let (ready, copies, prepares) = (self.ready.clone(), copies.clone(), !self.held.is_empty());
             let vars: Vec<Var> = copies.iter().map(|(_, copy)| copy.var().clone()).collect();
-            self.push(&segment, &vars, move || {
+            self.push(&segment, &vars, move |task| {
                 let copy = |is_input: bool| {
                     let wanted = copies.iter().filter(|(tap, _)| tap.is_input == is_input);
-                    wanted.cloned().try_for_each(|(tap, to)| ready.copy_out(step, &tap, &to))
+                    wanted.cloned().try_for_each(|(tap, to)| ready.copy_out(step, &tap, &to, task))
                 };
                 if prepares {
-                    ready.prepare()?;
+                    ready.prepare(task)?;
                 }
                 copy(true)?;
-                ready.run(step..step + 1, random)?;
+                ready.run(step..step + 1, random, task)?;
                 copy(false)
             })?;
         }
@@ -221,11 +233,11 @@ impl Runner {
         let prepares = prepares || !self.held.is_empty();
         for segment in segments {
             let (ready, steps) = (self.ready.clone(), segment.steps.clone());
-            self.push(segment, &[], move || {
+            self.push(segment, &[], move |task| {
                 if prepares {
-                    ready.prepare()?;
+                    ready.prepare(task)?;
                 }
-                ready.run(steps, random)
+                ready.run(steps, random, task)
             })?;
         }
         Ok(())
@@ -300,9 +312,9 @@ impl Runner {
             }
             if !needed.is_empty() {
                 let packing = packing.clone();
-                let task = self.engine.task("freeze").device(Device::cpu(0)).write(self.pool.var());
-                task.reads(sources.iter().map(|i| &self.bound[*i])).push(move |_| {
-                    let made = needed.into_iter().try_for_each(|step| packing.prepare_step(step));
+                let task = self.engine.task("freeze").device(self.device).write(self.pool.var());
+                task.reads(sources.iter().map(|i| &self.bound[*i])).push(move |task| {
+                    let made = needed.into_iter().try_for_each(|step| packing.prepare_step(step, task));
                     drop(packing);
                     made
                 })?;

@@ -5,7 +5,7 @@
 //! holds all arrays that its kernels use.
 
 use crate::program::{Origin, Program};
-use mxrs_engine::{Engine, OpName, Var};
+use mxrs_engine::{Engine, OpName, RunContext, Var};
 use mxrs_types::{Device, Result};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -40,42 +40,42 @@ impl Segment {
     }
 }
 
-/// Pushes one task that runs steps of a segment. It holds the arrays that these steps use; `bound` and `outputs` return the
+/// Pushes one task for `device` that runs steps of a segment. It holds the arrays that these steps use; `bound` and `outputs` return the
 /// variable for an index. It also writes the variables `writes`: the variable of the memory of temporary values, and others
-/// that `body` needs.
+/// that `body` needs. `body` gets the context of the task, which has a stream if the device has streams.
 ///
 /// # Errors
 /// Returns the errors of the engine; with `NaiveEngine` also the error of `body`.
 pub fn push<'a>(
-    engine: &'a Engine,
+    (engine, device): (&'a Engine, Device),
     segment: &'a Segment,
     writes: impl IntoIterator<Item = &'a Var>,
     bound: impl Fn(usize) -> &'a Var,
     outputs: impl Fn(usize) -> &'a Var,
-    body: impl FnOnce() -> Result<()> + Send + 'static,
+    body: impl FnOnce(&RunContext) -> Result<()> + Send + 'static,
 ) -> Result<()> {
     engine
         .task(segment.name.clone())
-        .device(Device::cpu(0))
+        .device(device)
         .writes(writes)
         .reads(segment.reads.iter().chain(&segment.held).map(|index| bound(*index)))
         .reads(segment.reads_outputs.iter().map(|index| outputs(*index)))
         .writes(segment.rewrites.iter().map(|index| bound(*index)))
         .writes(segment.outputs.iter().map(|index| outputs(*index)))
-        .push(move |_| body())
+        .push(body)
 }
 
-/// Pushes one task that makes constants. `memory` is the variable of the memory that holds them.
+/// Pushes one task for `device` that makes constants. `memory` is the variable of the memory that holds them.
 ///
 /// # Errors
 /// Returns the errors of [`push`].
 pub fn push_prepare<'a>(
-    engine: &'a Engine,
+    (engine, device): (&'a Engine, Device),
     memory: &'a Var,
     bound: impl IntoIterator<Item = &'a Var>,
-    body: impl FnOnce() -> Result<()> + Send + 'static,
+    body: impl FnOnce(&RunContext) -> Result<()> + Send + 'static,
 ) -> Result<()> {
-    engine.task("prepare").device(Device::cpu(0)).reads(bound).write(memory).push(move |_| body())
+    engine.task("prepare").device(device).reads(bound).write(memory).push(body)
 }
 
 /// Cuts `steps` of the program into segments of at most `limit` kernels each. Views run no kernel and do not count.

@@ -7,16 +7,17 @@ use mxrs_op::TensorDesc;
 use mxrs_storage::{Block, Tag};
 use mxrs_sync::atomic::AtomicBool;
 use mxrs_sync::{Mutex, Rank, RankedMutex};
-use mxrs_types::{Device, Result};
+use mxrs_types::{Device, DeviceEvent, DeviceStream, Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Constants in the layouts of kernels, and constants computed from others, shared by all executors bound with this store.
 /// There is one copy of each array in each layout, for any number of executors and any batch sizes.
 ///
 /// A store is given as [`BindOptions::packed`](crate::BindOptions::packed). Clones are handles to the same store. The
 /// memory of a constant is freed with the last executor that uses it. The store's record of the constant is removed when
-/// the next executor is bound.
+/// the next executor is bound. The constants are on the device of the first executor that uses the store; executors of
+/// other devices are refused.
 #[derive(Clone, Default)]
 pub struct PackedStore(Arc<Inner>);
 
@@ -25,6 +26,8 @@ struct Inner {
     known: KnownConstants,
     /// Locked while constants are made, so that a constant that two executors find out of date is made only once.
     packing: Mutex<()>,
+    /// The device of the constants, once an executor uses the store.
+    device: OnceLock<Device>,
 }
 
 struct KnownConstants(RankedMutex<Known>);
@@ -140,24 +143,54 @@ pub struct Constant {
     pub block: Block,
     /// The content of each source when the constant was made; `None` if it has yet to be made.
     pub made_from: RankedMutex<Option<Vec<Content>>>,
+    /// On a device: the end of the work that made the constant, unless the host knows that this work is done.
+    pub made_by: RankedMutex<Option<Arc<dyn DeviceEvent>>>,
     /// Whether a frozen executor uses the constant. Such an executor reads it without waiting for writers, so the constant
     /// must not be made again. Set only inside [`PackedStore::alone`].
     pub is_frozen: AtomicBool,
 }
 
 impl Constant {
-    fn new(size_bytes: usize, context: &ArrayContext) -> Result<Arc<Self>> {
-        let block = context.storage().allocate(Device::cpu(0), size_bytes, Tag::new("executor:packed"))?;
-        Ok(Arc::new(Self { block, made_from: RankedMutex::new(Rank::Leaf, None), is_frozen: AtomicBool::new(false) }))
+    fn new(size_bytes: usize, (context, device): Place<'_>) -> Result<Arc<Self>> {
+        let block = context.storage().allocate(device, size_bytes, Tag::new("executor:packed"))?;
+        Ok(Arc::new(Self {
+            block,
+            made_from: RankedMutex::new(Rank::Leaf, None),
+            made_by: RankedMutex::new(Rank::Leaf, None),
+            is_frozen: AtomicBool::new(false),
+        }))
+    }
+
+    /// Lets the work that is enqueued on `stream` from now on wait for the work that made the constant. Returns false if
+    /// that work has failed; then the constant counts as not made.
+    ///
+    /// # Errors
+    /// Returns the error of the device.
+    pub fn wait_on(&self, stream: &dyn DeviceStream) -> Result<bool> {
+        let Some(event) = self.made_by.lock().clone() else { return Ok(true) };
+        if !event.is_finished() {
+            stream.wait_for(&*event)?;
+            return Ok(true);
+        }
+        // The event is finished, so this returns without waiting.
+        let is_made = event.wait().is_ok();
+        *self.made_by.lock() = None;
+        if !is_made {
+            *self.made_from.lock() = None;
+        }
+        Ok(is_made)
     }
 }
+
+/// The context that allocates constants, and their device.
+pub type Place<'a> = (&'a ArrayContext, Device);
 
 /// Allocates the constants that a program keeps, in the order of [`Preparation::kept`].
 ///
 /// # Errors
 /// Returns an error if memory runs out.
-pub fn own(program: &Program, preparation: &Preparation, context: &ArrayContext) -> Result<Vec<Arc<Constant>>> {
-    preparation.kept.iter().map(|v| Constant::new(program.values[*v].desc.size_bytes(), context)).collect()
+pub fn own(program: &Program, preparation: &Preparation, place: Place<'_>) -> Result<Vec<Arc<Constant>>> {
+    preparation.kept.iter().map(|v| Constant::new(program.values[*v].desc.size_bytes(), place)).collect()
 }
 
 impl PackedStore {
@@ -179,14 +212,22 @@ impl PackedStore {
     /// Like [`own`], but uses the constants that other executors already have, and allocates only the missing ones.
     ///
     /// # Errors
-    /// Returns an error if memory runs out.
+    /// Returns an error if memory runs out, or if the store is for another device.
     pub(crate) fn constants(
         &self,
         program: &Program,
         preparation: &Preparation,
         bound: &[NdArray],
-        context: &ArrayContext,
+        place: Place<'_>,
     ) -> Result<Vec<Arc<Constant>>> {
+        let of = *self.0.device.get_or_init(|| place.1);
+        if of != place.1 {
+            return Err(Error::invalid(
+                "device of an executor",
+                place.1,
+                format!("{of}, as its store of packed constants"),
+            ));
+        }
         let known: Vec<Option<Arc<Constant>>> = {
             let mut known = self.0.known.0.lock();
             known.prune();
@@ -197,7 +238,7 @@ impl PackedStore {
         for (value, known) in preparation.kept.iter().zip(known) {
             constants.push(match known {
                 Some(constant) => constant,
-                None => Constant::new(program.values[*value].desc.size_bytes(), context)?,
+                None => Constant::new(program.values[*value].desc.size_bytes(), place)?,
             });
         }
         // Allocation happened without the lock. Meanwhile another thread may have pruned ids that had no constant yet, so
@@ -256,7 +297,7 @@ mod tests {
         assert_eq!(preparation.kept, [2]);
         let bind = |w: &NdArray| {
             let bound = [w.clone()];
-            store.constants(&program, &preparation, &bound, &context).unwrap().remove(0)
+            store.constants(&program, &preparation, &bound, (&context, Device::cpu(0))).unwrap().remove(0)
         };
         let weight = || NdArray::zeros(&context, [16], DType::F32).unwrap();
         let kept_weight = weight();

@@ -106,9 +106,9 @@ impl Runner {
         random: mxrs_ndarray::RandomCalls,
         body: impl FnOnce(&dyn Fn(std::ops::Range<usize>) -> Result<()>) -> Result<()> + Send + 'static,
     ) -> Result<()> {
-        self.push_forward(move |ready| {
-            ready.prepare()?;
-            body(&|steps| ready.run(steps, random))
+        self.push_forward(move |ready, task| {
+            ready.prepare(task)?;
+            body(&|steps| ready.run(steps, random, task))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The training graph of an executor, with its arrays: gradients, and gradients of the heads.
 
 use crate::bind::Variables;
+use crate::device::expect_device;
 use crate::gradients::BoundGradient;
 use crate::graph_passes::gradient;
 use crate::options::BindOptions;
@@ -50,6 +51,7 @@ impl Training {
             let array = match given.iter().rev().find(|(name, _)| *name == wanted.name) {
                 Some((_, array)) => {
                     expect_like(array, wanted, || format!("gradient array of `{}`", wanted.name), "the argument")?;
+                    expect_device(array, options.device, || format!("the gradient array of `{}`", wanted.name))?;
                     from.give(role, &wanted.name, array);
                     array.clone()
                 }
@@ -112,9 +114,10 @@ impl Training {
             let expected = format!("{}, one per output", wanted.len());
             return Err(Error::invalid("number of head gradients", given.len(), expected));
         }
-        for (wanted, from) in wanted.iter().zip(given) {
-            if let Some(wanted) = wanted {
+        for ((wanted, from), to) in wanted.iter().zip(given).zip(&self.head_grads) {
+            if let (Some(wanted), Some(to)) = (wanted, to) {
                 expect_like(from, wanted, || format!("head gradient of `{}`", wanted.name), "the output")?;
+                expect_device(from, to.device(), || format!("the head gradient of `{}`", wanted.name))?;
             }
         }
         Ok(())

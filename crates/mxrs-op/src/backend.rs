@@ -11,7 +11,7 @@
 //!   offer the time of plain scalar loops, which is hundreds of times as long.
 
 use crate::{Kernel, OpCall, TensorDesc};
-use mxrs_types::{Error, Layout, Result};
+use mxrs_types::{Device, Error, Layout, Result};
 use std::fmt;
 use std::sync::Arc;
 
@@ -89,6 +89,12 @@ pub struct PlannedKernel {
 pub trait Backend: Send + Sync {
     /// Short name of the backend: `onednn`, `reference`.
     fn name(&self) -> &'static str;
+
+    /// Whether the kernels of this backend run on `device`: whether they may use its memory, and enqueue their work on its
+    /// streams if it is not host memory. Calls on a device use only the backends that return true for it.
+    fn runs_on(&self, device: Device) -> bool {
+        device.is_host()
+    }
 
     /// An offer for the call, or the reason why there is no kernel for it. Binding calls this method often, so the
     /// answer should be computed from shapes, types, layouts and parameters alone. Only [`Offer::build`] should build

@@ -8,7 +8,7 @@
 
 use crate::RandomCall;
 use mxrs_sync::Team;
-use mxrs_types::{Result, WriteReq};
+use mxrs_types::{DeviceStream, Result, WriteReq};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -110,6 +110,10 @@ pub struct KernelArgs<'a> {
     pub team: &'a Team,
     /// Random numbers of this call, for operators that [draw some](crate::OpDef::is_random).
     pub random: Option<RandomCall>,
+    /// The stream of the device on which the kernel runs; `None` on the host. A kernel of a device enqueues its work on the
+    /// stream and returns. The tensors and the scratch memory are then memory of that device, and stay valid until the
+    /// work is done.
+    pub stream: Option<&'a dyn DeviceStream>,
 }
 
 /// A kernel prepared for one call signature. It can run any number of times, also on several threads at the same time.

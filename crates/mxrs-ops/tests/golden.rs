@@ -132,6 +132,7 @@ fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64
         scratch: RawTensor::from_slice(&[]),
         team: &Team::serial(),
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args)?;
     let n_visible = op.n_visible.get(&params);

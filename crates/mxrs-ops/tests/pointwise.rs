@@ -47,6 +47,7 @@ fn computed(op: &OpDef, prepared: &Prepared, order: &[usize]) -> Vec<AlignedBuff
         scratch: RawTensor::from_slice(&[]),
         team: &mxrs_sync::Team::serial(),
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("a run on other elements");
     made

@@ -32,7 +32,7 @@ impl TwoBit {
             let got = format!("`{name}` of {}", weight.dtype());
             return Err(Error::invalid("compression of gradients", got, "gradients of float32"));
         }
-        NdArray::zeros(nd.context(), weight.shape().clone(), DType::F32)
+        NdArray::zeros_on(nd.context(), weight.shape().clone(), DType::F32, weight.device())
     }
 
     /// Returns the compressed gradient, and rewrites the residual.

@@ -29,7 +29,8 @@ pub trait Optimizer: Send {
     /// Fails if memory runs out, or if the optimizer does not support the shape or dtype of the weight.
     fn create_state(&self, nd: &dyn Invoke, index: usize, weight: &NdArray) -> Result<State> {
         let _ = index;
-        let zeros = |slot| Ok((slot, NdArray::zeros(nd.context(), weight.shape().clone(), weight.dtype())?));
+        let (shape, dtype, device) = (weight.shape(), weight.dtype(), weight.device());
+        let zeros = |slot| Ok((slot, NdArray::zeros_on(nd.context(), shape.clone(), dtype, device)?));
         Ok(State { slots: self.slots().into_iter().map(zeros).collect::<Result<_>>()?, ..State::none() })
     }
 

@@ -201,6 +201,7 @@ impl SimulatedDevice {
                 mxrs_sync::thread::sleep(pause);
             }
             body();
+            Ok(())
         })
     }
 

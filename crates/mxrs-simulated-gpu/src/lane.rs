@@ -4,15 +4,18 @@ use crate::event::Mark;
 use crate::gpu::{Shared, failure, lost};
 use crate::timeline::Span;
 use mxrs_sync::{Condvar, Mutex, MutexGuard};
-use mxrs_types::{Error, StreamId};
+use mxrs_types::{Error, Result, StreamId};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The closure of a launch.
+pub(crate) type Work = dyn FnOnce() -> Result<()> + Send;
+
 pub(crate) enum Command {
     /// Runs `body`; if `failure` is set, the launch fails with this message instead and `body` does not run.
-    Launch { name: Arc<str>, number: u64, failure: Option<String>, body: Box<dyn FnOnce() + Send> },
+    Launch { name: Arc<str>, number: u64, failure: Option<String>, body: Box<Work> },
     /// Marks an event as reached.
     Record(Arc<Mark>),
     /// Waits until another stream's event is reached.
@@ -92,8 +95,14 @@ impl Lane {
                     }
                     if let Some(message) = ordered {
                         failed = Some(failure(message));
-                    } else if catch_unwind(AssertUnwindSafe(body)).is_err() {
-                        failed = Some(failure(format!("launch {number}, `{name}`, panicked on {id}")));
+                    } else {
+                        failed = match catch_unwind(AssertUnwindSafe(body)) {
+                            Ok(Ok(())) => None,
+                            Ok(Err(error)) => {
+                                Some(error.context(format!("running launch {number}, `{name}`, on {id}")))
+                            }
+                            Err(_) => Some(failure(format!("launch {number}, `{name}`, panicked on {id}"))),
+                        };
                     }
                     let (end, is_failed) = (shared.now(), failed.is_some());
                     shared.spans.lock().push(Span { stream: id, name, start, end, is_failed });

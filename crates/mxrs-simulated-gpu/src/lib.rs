@@ -6,10 +6,11 @@
 //!   fail on command.
 //! - [`SimulatedDevice`] joins the two and copies between them and the host, at a chosen speed. [`Timeline`] shows what ran
 //!   when.
+//! - [`SimulatedBackend`] runs the kernels of any backend of the host on the streams of a device.
 //! - [`Checker`] finds conflicting accesses of launches and of the host that nothing orders, even if they did not overlap in
 //!   time. [`Reachability`] finds them by brute force, to test the checker.
 //!
-//! This crate does not know arrays, operators or graphs. It is a dependency of tests only: no crate of a program uses it.
+//! This crate does not know arrays, single operators or graphs. It is a dependency of tests only: no crate of a program uses it.
 //!
 //! ```
 //! use mxrs_simulated_gpu::SimulatedMemory;
@@ -28,10 +29,11 @@
 //!
 //! Read next: [`mxrs_storage::DeviceMemory`] and [`mxrs_engine::gpu::GpuDevice`], the two interfaces of a device.
 #![allow(unsafe_code)]
-// Unsafe code is needed because `DeviceMemory` and `DeviceCopies` are unsafe traits. `memory` implements the first on memory
+// Unsafe code is needed because `DeviceMemory` and `DeviceCopies` are unsafe traits, and running a kernel is unsafe. `memory` implements the first on memory
 // of the host, on addresses that nothing accesses, or on two mappings of which one has addresses and the other the bytes.
-// `device` implements the second by launches that copy and fill memory.
+// `device` implements the second by launches that copy and fill memory. `backend` runs kernels of the host in launches.
 
+mod backend;
 mod checker;
 mod clock;
 mod device;
@@ -45,6 +47,7 @@ mod reachability;
 mod stream;
 mod timeline;
 
+pub use backend::SimulatedBackend;
 pub use checker::{Checker, HostAccess, Site, Touch, Violation};
 pub use device::{CopyCount, CopyCounters, SimulatedDevice};
 pub use event::SimulatedEvent;

@@ -57,17 +57,33 @@ impl SimulatedStream {
         touches: &[Touch],
         body: impl FnOnce() + Send + 'static,
     ) -> Result<()> {
+        self.launch_fallible(name, touches, || {
+            body();
+            Ok(())
+        })
+    }
+
+    /// [`SimulatedStream::launch_on`] for a closure that may fail. Its error counts as a failure of the launch.
+    ///
+    /// # Errors
+    /// Fails if the device is gone.
+    pub fn launch_fallible(
+        &self,
+        name: impl Into<Arc<str>>,
+        touches: &[Touch],
+        body: impl FnOnce() -> Result<()> + Send + 'static,
+    ) -> Result<()> {
         self.enqueue(name.into(), touches, || None, body)
     }
 
-    /// [`SimulatedStream::launch_on`] that fails with the message of `fails`, if it returns one. `fails` is called only if
+    /// [`SimulatedStream::launch_fallible`] that fails with the message of `fails`, if it returns one. `fails` is called only if
     /// the device accepts the launch.
     pub(crate) fn enqueue(
         &self,
         name: Arc<str>,
         touches: &[Touch],
         fails: impl FnOnce() -> Option<String>,
-        body: impl FnOnce() + Send + 'static,
+        body: impl FnOnce() -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let queue = self.queue()?;
         let (number, is_marked) = self.shared.log.launch(self.id, &name);

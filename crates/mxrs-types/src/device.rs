@@ -55,6 +55,13 @@ pub struct Device {
     pub id: u32,
 }
 
+impl Default for Device {
+    /// `cpu(0)`, as in MXNet.
+    fn default() -> Self {
+        Self::cpu(0)
+    }
+}
+
 impl Device {
     /// Host memory `id`.
     pub const fn cpu(id: u32) -> Self {

@@ -18,7 +18,7 @@ pub mod data {
 pub mod engine {
     pub use mxrs_engine::{
         BulkScope, Completion, Engine, EngineBuilder, EngineConfig, EngineCounters, EngineKind, Property, RunContext,
-        TaskBuilder, Var,
+        TaskBuilder, Var, gpu,
     };
 }
 
@@ -70,7 +70,7 @@ pub mod models {
 
 /// Arrays: the crate `mxrs-ndarray`.
 pub mod ndarray {
-    pub use mxrs_ndarray::{ArrayContext, Element, Invoke, NdArray, Reading};
+    pub use mxrs_ndarray::{ArrayContext, DeviceCopies, Element, Invoke, NdArray, Reading};
 }
 
 /// ONNX models from graphs and back: the crate `mxrs-onnx`.
@@ -115,8 +115,8 @@ pub mod quantize {
 /// Memory pools: the crate `mxrs-storage`.
 pub mod storage {
     pub use mxrs_storage::{
-        Block, DeviceMemory, HostMemory, PoolConfig, PoolEvent, PoolKind, PoolObserver, PoolStats, Storage,
-        StorageBuilder, StorageConfig, Tag, TagStats,
+        Block, DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, PoolConfig, PoolEvent, PoolKind, PoolObserver,
+        PoolStats, Storage, StorageBuilder, StorageConfig, Tag, TagStats,
     };
 }
 
@@ -137,6 +137,7 @@ pub mod train {
 /// Shapes, element types, devices, errors: the crate `mxrs-types`.
 pub mod types {
     pub use mxrs_types::{
-        DType, Device, DeviceKind, Error, ErrorKind, Layout, PartialShape, Result, ResultExt, Shape, WriteReq,
+        DType, Device, DeviceEvent, DeviceKind, DeviceStream, Error, ErrorKind, Layout, PartialShape, Result,
+        ResultExt, Shape, WriteReq,
     };
 }

@@ -68,6 +68,7 @@
 
 mod backends;
 mod capabilities;
+mod device;
 mod exports;
 #[cfg(feature = "data")]
 mod image_team;
@@ -86,6 +87,7 @@ mod tuning;
 
 pub use backends::{AbsentBackend, Backends, LoadedBackend};
 pub use capabilities::env_page;
+pub use device::DevicePlug;
 #[cfg(feature = "data")]
 pub use exports::data;
 #[cfg(feature = "models")]

@@ -35,6 +35,8 @@ pub struct Model {
     runtime: Runtime,
     graph: Arc<Graph>,
     params: IndexMap<String, NdArray>,
+    /// The device of the parameters, and of what is bound from the model.
+    device: Device,
     /// Packed weights, shared by all models that are bound from this one.
     packed: PackedStore,
 }
@@ -149,7 +151,43 @@ impl Model {
         if !unused.is_empty() {
             tracing::warn!("the graph has no variables for the parameters {}", unused.join(", "));
         }
-        Ok(Self { runtime: runtime.clone(), graph: Arc::new(graph), params: arrays, packed: PackedStore::new() })
+        let (runtime, graph, packed) = (runtime.clone(), Arc::new(graph), PackedStore::new());
+        Ok(Self { runtime, graph, params: arrays, device: Device::cpu(0), packed })
+    }
+
+    /// The same model with its parameters on `device`, where networks that are bound from it run. It shares the arrays of
+    /// this model if they are there already. Models are loaded to `cpu(0)`.
+    ///
+    /// ```
+    /// use mxrs::types::Device;
+    /// use mxrs::{Model, Runtime};
+    ///
+    /// # let prefix = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits/lenet");
+    /// let runtime = Runtime::builder().build()?;
+    /// let model = runtime.load_checkpoint(prefix, 10)?.on_device(Device::cpu(1))?;
+    /// let predictor = model.predictor(1, &[1, 28, 28])?;
+    /// assert_eq!(predictor.predict(&[0.5; 28 * 28])?.len(), 10);
+    /// # Ok::<(), mxrs::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the runtime does not have the device, or if its memory is exhausted.
+    pub fn on_device(&self, device: Device) -> Result<Self> {
+        if device == self.device {
+            return Ok(self.clone());
+        }
+        let arrays = self.runtime.arrays();
+        let copied = |(name, array): (&String, &NdArray)| {
+            let copy = array.as_in_context(arrays, device);
+            Ok((name.clone(), copy.context(|| format!("copying parameter `{name}` to {device}"))?))
+        };
+        let params = self.params.iter().map(copied).collect::<Result<_>>()?;
+        Ok(Self { params, device, packed: PackedStore::new(), ..self.clone() })
+    }
+
+    /// The device of the parameters, and of networks that are bound from the model.
+    pub fn device(&self) -> Device {
+        self.device
     }
 
     /// The runtime with which the model was created.
@@ -182,7 +220,8 @@ impl Model {
     /// if parameters are missing, or if memory is exhausted.
     pub fn bind(&self, inputs: &[(&str, Shape)]) -> Result<BoundModel> {
         let shapes = || inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect::<Vec<_>>().join(", ");
-        let options = BindOptions { packed: Some(self.packed.clone()), ..self.runtime.bind_options() };
+        let packed = Some(self.packed.clone());
+        let options = BindOptions { device: self.device, packed, ..self.runtime.bind_options() };
         let executor = Executor::bind(&self.graph, self.runtime.arrays(), inputs, &self.params, &options);
         // Tuning results are stored even if binding the rest of the network failed.
         if let Err(error) = self.runtime.keep_kernels() {
@@ -208,11 +247,11 @@ impl Model {
         read: &mut dyn FnMut(&str, &NdArray) -> Result<()>,
     ) -> Result<Vec<BoundModel>> {
         let bound: Vec<BoundModel> = shapes.iter().map(|inputs| self.bind(inputs)).collect::<Result<_>>()?;
-        let storage = self.runtime.arrays().storage().clone();
+        let (storage, device) = (self.runtime.arrays().storage().clone(), self.device);
         drop(self);
         let freeze = |bound: BoundModel| Ok(BoundModel { executor: bound.executor.freeze_reading(read)? });
         let frozen = bound.into_iter().map(freeze).collect::<Result<_>>()?;
-        storage.release_all(Device::cpu(0));
+        storage.release_all(device);
         return_freed_heap();
         Ok(frozen)
     }

@@ -4,16 +4,16 @@ use crate::backends::Backends;
 use crate::capabilities::capabilities;
 use crate::partitioning::{Subgraphs, subgraphs};
 use crate::tuning::KernelTuning;
-use crate::{Model, Weights, Winograd, settings};
-use mxrs_engine::Engine;
+use crate::{DevicePlug, Model, Weights, Winograd, settings};
+use mxrs_engine::{Engine, EngineBuilder};
 use mxrs_env::{Capabilities, EnvSource, OsSource, Settings, Snapshot, Warning};
 use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search, Warned};
-use mxrs_ndarray::ArrayContext;
+use mxrs_ndarray::{ArrayContext, ResourceCounts};
 use mxrs_op::{Backend, OpDef, OpSet};
 use mxrs_processor::Processor;
-use mxrs_storage::Storage;
+use mxrs_storage::{Storage, StorageConfig};
 use mxrs_sync::{Team, TeamConfig, fork, physical_cores};
-use mxrs_types::{DType, Result};
+use mxrs_types::{DType, Error, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +34,8 @@ struct Shared {
     image_team: Arc<crate::image_team::ImageTeam>,
     ops: OpSet,
     backends: Backends,
+    /// The backends of the registered devices.
+    of_devices: Vec<Arc<dyn Backend>>,
     subgraphs: Subgraphs,
     tuning: KernelTuning,
     warned: Arc<Warned>,
@@ -55,6 +57,7 @@ struct Shared {
 pub struct RuntimeBuilder {
     settings: SettingsFrom,
     extra: Vec<Arc<dyn Backend>>,
+    devices: Vec<Arc<dyn DevicePlug>>,
     operators: Vec<OpDef>,
     only: Option<String>,
     winograd: Winograd,
@@ -98,6 +101,12 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Adds a device that is not part of mxrs.
+    pub fn device(mut self, device: Arc<dyn DevicePlug>) -> Self {
+        self.devices.push(device);
+        self
+    }
+
     /// Adds an operator that is not part of mxrs. It runs on its reference kernel, or on a [backend](Self::backend) that
     /// offers a faster one. Networks and imperative calls find it by its name.
     pub fn operator(mut self, operator: OpDef) -> Self {
@@ -137,10 +146,11 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     /// Returns an error if an environment variable has an invalid value, if an operator has the name of another one, if the
-    /// backend of [`Self::only_backend`] is absent, or if the system refuses threads or memory. With [`Self::search_kernels`],
+    /// backend of [`Self::only_backend`] is absent, if a [device](Self::device) cannot be used or is registered twice, or if
+    /// the system refuses threads or memory. With [`Self::search_kernels`],
     /// also fails if an environment variable forbids the search.
     pub fn build(self) -> Result<Runtime> {
-        let Self { settings, extra, operators, only, winograd, weights, search } = self;
+        let Self { settings, extra, devices, operators, only, winograd, weights, search } = self;
         let (settings, warnings) = match settings {
             SettingsFrom::Process => Settings::from_source(&OsSource)?,
             SettingsFrom::Snapshot(snapshot) => Settings::from_snapshot(&snapshot)?,
@@ -180,11 +190,7 @@ impl RuntimeBuilder {
             let team = Arc::clone(&team);
             engine = engine.at_first_gpu_task(move || team.keep_back(threads));
         }
-        let arrays = ArrayContext::with_resources(
-            engine.build()?,
-            Storage::new(settings::storage(&settings))?,
-            settings::resources(&settings),
-        );
+        let arrays = array_context(engine, settings::storage(&settings), settings::resources(&settings), &devices)?;
         let mut backends = Backends::load(&settings, &team, extra, settings::nnpack(&settings, winograd, weights));
         let capabilities = capabilities(&settings, topology.as_ref(), &backends);
         log_warnings(&settings.warnings_without_effect(&capabilities));
@@ -192,6 +198,8 @@ impl RuntimeBuilder {
         if let Some(name) = only {
             backends = backends.keep_only(&name)?;
         }
+        let host = backends.list();
+        let of_devices = devices.iter().flat_map(|device| device.backends(&host)).collect();
         let tuning = KernelTuning::new(&settings, &backends, team.size(), search)?;
         let subgraphs = subgraphs(&settings, &backends)?;
         log_warnings(&subgraphs.warnings);
@@ -206,12 +214,32 @@ impl RuntimeBuilder {
             image_team: crate::image_team::ImageTeam::new(),
             ops,
             backends,
+            of_devices,
             subgraphs,
             tuning,
             warned,
         };
         Ok(Runtime { shared: Arc::new(shared) })
     }
+}
+
+/// Engine and storage with these devices.
+fn array_context(
+    engine: EngineBuilder,
+    storage: StorageConfig,
+    resources: ResourceCounts,
+    devices: &[Arc<dyn DevicePlug>],
+) -> Result<ArrayContext> {
+    let (mut engine, mut storage) = (engine, Storage::builder(storage));
+    for device in devices {
+        if let Err(reason) = device.probe() {
+            return Err(Error::not_built(format!("{} ({})", device.device(), device.name()), reason));
+        }
+        engine = engine.gpu(device.streams());
+        storage = storage.device(device.memory());
+    }
+    let arrays = ArrayContext::builder(engine.build()?, storage.build()?).resources(resources);
+    devices.iter().fold(arrays, |arrays, device| arrays.device(device.copies())).build()
 }
 
 fn log_warnings(warnings: &[Warning]) {
@@ -353,7 +381,9 @@ impl Runtime {
             half_products: Processor::multiplies_bfloat16(),
             warned: Arc::clone(&self.shared.warned),
             ops: self.ops().clone(),
-            ..BindOptions::new(self.backends().list())
+            ..BindOptions::new(
+                self.backends().list().into_iter().chain(self.shared.of_devices.iter().cloned()).collect(),
+            )
         }
     }
 }

@@ -182,6 +182,7 @@ mod tests {
             scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
             team: &Team::serial(),
             random: None,
+            stream: None,
         };
         mxrs_testkit::run_kernel(&*planned.kernel, &args).unwrap();
         for (i, got) in out.to_f64(DType::F32).into_iter().enumerate() {

@@ -226,6 +226,7 @@ pub fn run(planned: &PlannedKernel, inputs: &[AlignedBuffer], out: &mut AlignedB
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team,
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     assert!(scratch.guard_is_intact(), "wrote behind the scratch memory");

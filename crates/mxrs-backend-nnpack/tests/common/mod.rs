@@ -68,6 +68,7 @@ pub fn check(name: &str, sample: &Sample, backend: &Nnpack, team: &Team) -> Stri
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team,
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args).expect("it runs");
     let is_apart = check_images_apart(&planned, &given, (&laid_out(0), &outputs[0]), team);

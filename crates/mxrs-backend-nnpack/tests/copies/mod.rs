@@ -20,6 +20,7 @@ pub fn copy(backend: &Nnpack, data: &AlignedBuffer, from: &TensorDesc, to: &Tens
         scratch: RawTensor::from_slice(&[]),
         team,
         random: None,
+        stream: None,
     };
     mxrs_testkit::run_kernel(&*kernel, &args).expect("a copy runs");
     assert!(copy.guard_is_intact());

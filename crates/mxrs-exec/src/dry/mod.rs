@@ -5,6 +5,7 @@ mod tensors;
 pub use tensors::{PlannedTensor, TensorKind};
 
 use crate::bind::{Given, known};
+use crate::device::on_device;
 use crate::lower::Bound;
 use crate::options::BindOptions;
 use crate::pipeline::{Context, PassReport, lower_graph, plan_program, prepare_graph};
@@ -102,6 +103,7 @@ impl DryGraph {
     /// # Errors
     /// Returns the errors of [`plan_graph`].
     pub fn new(graph: &Graph, inputs: &[(&str, Shape)], options: &BindOptions, is_train: bool) -> Result<Self> {
+        let options = &*on_device(options)?;
         let (graph, mut passes) = prepare_graph(graph, options)?;
         let graph = &Arc::new(graph);
         let start = Instant::now();

@@ -71,7 +71,7 @@ impl Imperative {
         let grads = self.walk(options).of(&heads, &targets).context(|| "computing gradients")?;
         let made = grads.into_iter().zip(&targets).map(|(grad, target)| match grad {
             Some(grad) => Ok(grad),
-            None => NdArray::zeros(self.context(), target.desc().shape.clone(), target.desc().dtype),
+            None => target.desc().zeros(self.context()),
         });
         made.collect()
     }

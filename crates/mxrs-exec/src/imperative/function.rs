@@ -104,7 +104,7 @@ impl Recorded {
             call.outputs.push(on(array, Some(Entry { node: node.clone(), index })));
         }
         for (grad, desc) in out_grads.into_iter().zip(&node.outputs) {
-            let zeros = || NdArray::zeros(imperative.context(), desc.shape.clone(), desc.dtype);
+            let zeros = || desc.zeros(imperative.context());
             call.out_grads.push(grad.map_or_else(zeros, Ok)?);
         }
         let grads = (self.backward)(&call)?;

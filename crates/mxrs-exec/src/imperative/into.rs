@@ -1,7 +1,7 @@
 //! Calls that write to existing arrays, which may be inputs too.
 
 use super::flags;
-use super::invoke::{Imperative, is_aligned, is_tracked};
+use super::invoke::{Imperative, device_of, is_aligned, is_tracked};
 use super::prepared::Prepared;
 use super::signature::{Mode, Operand, Query};
 use mxrs_ndarray::NdArray;
@@ -22,7 +22,9 @@ impl Imperative {
         let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
         let is_recorded = flags::is_recording() && inputs.iter().any(|a| is_tracked(a));
         let mode = Mode { is_train: flags::is_training(), with_hidden: is_recorded };
-        let query = Query { op, attrs, inputs: &operands, mode, inplace: &[] };
+        let to = outputs.first().map(|output| output.device());
+        let device = device_of(op, &operands)?.or(to).unwrap_or(self.options().device);
+        let query = Query { op, attrs, inputs: &operands, device, mode, inplace: &[] };
         let prepared = self.prepared(&query)?;
         check_outputs(&prepared, outputs)?;
         for output in outputs {
@@ -43,7 +45,6 @@ impl Imperative {
             }
         }
         for (shape, dtype) in &prepared.outputs[outputs.len()..] {
-            let device = mxrs_types::Device::cpu(0);
             targets.push(NdArray::empty(self.context(), shape.clone(), *dtype, device, prepared.call.op.name)?);
         }
         let chosen = if inplace.is_empty() { prepared } else { self.prepared(&Query { inplace: &inplace, ..query })? };
@@ -80,9 +81,10 @@ fn check_outputs(prepared: &Prepared, outputs: &[&NdArray]) -> Result<()> {
         if output.dtype() != *dtype {
             return Err(Error::dtype(op.name, name, dtype.name(), output.dtype().name()));
         }
-        if !output.device().is_host() {
-            let reason = format!("it is on {}", output.device());
-            return Err(Error::not_built(format!("{}: output `{name}`", op.name), reason));
+        let (is, device) = (output.device(), prepared.planned.program.device);
+        if is != device && !(is.is_host() && device.is_host()) {
+            let expected = format!("{device}, where the inputs are");
+            return Err(Error::invalid(format!("{}: device of output `{name}`", op.name), is, expected));
         }
     }
     Ok(())

@@ -5,14 +5,17 @@ use super::lru::Lru;
 use super::prepared::{Prepared, spoils};
 use super::signature::{Key, Mode, Operand, Query};
 use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
+use crate::device::on_device;
 use crate::options::BindOptions;
+use crate::packed::Packed;
 use crate::program_passes::plan_memory::arena_bytes;
 use crate::ready::ReadyProgram;
 use crate::segment::push;
+use mxrs_engine::RunContext;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls, TempSpace};
 use mxrs_op::Attrs;
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::{DType, Device, Error, Result, ResultExt};
+use mxrs_types::{DType, Device, DeviceKind, Error, Result, ResultExt};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -39,6 +42,8 @@ pub struct Imperative(Arc<Inner>);
 struct Inner {
     context: ArrayContext,
     options: BindOptions,
+    /// The options with the backends that run there, for each device on which operators were called.
+    by_device: RankedMutex<Vec<Arc<BindOptions>>>,
     own: ImperativeOptions,
     cache: RankedMutex<Lru<Key, Prepared>>,
     /// An empty array that stands for inputs whose content is not read.
@@ -58,6 +63,8 @@ pub(crate) struct Asked<'a> {
     pub op: &'a str,
     pub attrs: &'a Attrs,
     pub with_hidden: bool,
+    /// The device of a call without arrays; `None` for the device of the options.
+    pub device: Option<Device>,
     /// If set, this call repeats an earlier call: it draws the random numbers of that call, if it drew any, and rewrites
     /// nothing.
     pub repeats: Option<Option<RandomCalls>>,
@@ -79,8 +86,9 @@ impl Imperative {
     /// Returns the errors of [`Self::new`].
     pub fn with(context: &ArrayContext, options: &BindOptions, own: ImperativeOptions) -> Result<Self> {
         let cache = RankedMutex::new(Rank::Leaf, Lru::new(own.max_signatures));
+        let by_device = RankedMutex::new(Rank::Leaf, Vec::new());
         let void = NdArray::zeros(context, [0], DType::F32)?;
-        Ok(Self(Arc::new(Inner { context: context.clone(), options: options.clone(), own, cache, void })))
+        Ok(Self(Arc::new(Inner { context: context.clone(), options: options.clone(), by_device, own, cache, void })))
     }
 
     /// Engine, storage and random numbers of the arrays.
@@ -91,6 +99,21 @@ impl Imperative {
     /// Backends, team and operators.
     pub fn options(&self) -> &BindOptions {
         &self.0.options
+    }
+
+    /// The options for calls on this device.
+    ///
+    /// # Errors
+    /// Returns an error if no backend runs there.
+    pub(crate) fn options_on(&self, device: Device) -> Result<Arc<BindOptions>> {
+        let known = self.0.by_device.lock().iter().find(|options| options.device == device).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        self.context().check_device(device)?;
+        let options = Arc::new(on_device(&BindOptions { device, ..self.0.options.clone() })?.into_owned());
+        self.0.by_device.lock().push(options.clone());
+        Ok(options)
     }
 
     pub(crate) fn checks_versions(&self) -> bool {
@@ -117,7 +140,7 @@ impl Imperative {
     #[track_caller]
     pub fn invoke(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
         let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
-        let asked = Asked { op, attrs, with_hidden: false, repeats: None, site: Location::caller() };
+        let asked = Asked { op, attrs, with_hidden: false, device: None, repeats: None, site: Location::caller() };
         let Made { prepared, mut outputs } = self.make(&asked, &operands)?;
         outputs.truncate(prepared.n_visible);
         Ok(outputs)
@@ -129,21 +152,23 @@ impl Imperative {
         op: &str,
         attrs: &Attrs,
         inputs: &[Operand<'_>],
+        device: Option<Device>,
         site: &'static Location<'static>,
     ) -> Result<Vec<NdArray>> {
-        Ok(self.make(&Asked { op, attrs, with_hidden: true, repeats: None, site }, inputs)?.outputs)
+        Ok(self.make(&Asked { op, attrs, with_hidden: true, device, repeats: None, site }, inputs)?.outputs)
     }
 
     pub(crate) fn make(&self, asked: &Asked<'_>, inputs: &[Operand<'_>]) -> Result<Made> {
         let is_recorded = flags::is_recording() && inputs.iter().any(|i| i.array().is_some_and(is_tracked));
         let mode = Mode { is_train: flags::is_training(), with_hidden: asked.with_hidden || is_recorded };
-        let query = Query { op: asked.op, attrs: asked.attrs, inputs, mode, inplace: &[] };
+        let device = device_of(asked.op, inputs)?.or(asked.device).unwrap_or(self.0.options.device);
+        let query = Query { op: asked.op, attrs: asked.attrs, inputs, device, mode, inplace: &[] };
         let prepared = self.prepared(&query)?;
         let name = prepared.call.op.name;
         let outputs = prepared
             .outputs
             .iter()
-            .map(|(shape, dtype)| NdArray::empty(self.context(), shape.clone(), *dtype, Device::cpu(0), name))
+            .map(|(shape, dtype)| NdArray::empty(self.context(), shape.clone(), *dtype, device, name))
             .collect::<Result<Vec<_>>>()?;
         self.push(&prepared, inputs, &outputs, asked.repeats, asked.site)?;
         if is_recorded {
@@ -157,8 +182,8 @@ impl Imperative {
         if let Some(prepared) = self.0.cache.lock().get(hash, |key| query.matches(key)) {
             return Ok(prepared);
         }
-        let options = &self.0.options;
-        let prepared = Arc::new(Prepared::new(query, options).context(|| format!("calling `{}`", query.op))?);
+        let options = self.options_on(query.device).context(|| format!("calling `{}`", query.op))?;
+        let prepared = Arc::new(Prepared::new(query, &options).context(|| format!("calling `{}`", query.op))?);
         let evicted = self.0.cache.lock().insert(hash, query.key(), prepared.clone());
         drop(evicted);
         Ok(prepared)
@@ -189,9 +214,6 @@ impl Imperative {
                 bound.push(self.void().clone());
                 continue;
             };
-            if !array.device().is_host() {
-                return Err(Error::not_built(argument(), format!("it is on {}, copy it to cpu(0)", array.device())));
-            }
             if rewrites.contains(&position) {
                 if repeats.is_some() {
                     bound.push(self.copy(array)?);
@@ -210,24 +232,26 @@ impl Imperative {
             self.separate(&mut bound, rewrites).context(|| format!("{}: rewritten inputs", op.name))?;
         }
         let program = &prepared.planned.program;
+        let device = program.device;
         let random = match (program.n_random, repeats.flatten()) {
             (0, _) => RandomCalls { seed: 0, first: 0 },
             (_, Some(random)) => random,
-            (n, None) => self.context().random().reserve(Device::cpu(0), u64::from(n)),
+            (n, None) => self.context().random().reserve(device, u64::from(n)),
         };
         let vars: Vec<_> = bound.iter().map(|a| a.var().clone()).collect();
         let team = self.0.options.team.clone();
         let n_steps = program.steps.len();
         let space = match arena_bytes(&prepared.planned.plan) {
             0 => None,
-            n => Some(self.context().temp_spaces().take(Device::cpu(0), n)?),
+            n => Some(self.context().temp_spaces().take(device, n)?),
         };
         let arena = space.as_ref().map(|space| space.block().clone());
-        let ready = ReadyProgram::in_arena(&prepared.planned, self.context(), arena, bound, outputs.to_vec(), team)?;
+        let packed = Arc::new(Packed::new(&prepared.planned, self.context(), device, None)?);
+        let ready = ReadyProgram::over(&prepared.planned, (arena, packed), bound, outputs.to_vec(), 0..n_steps, team);
         let writes = space.as_ref().map(TempSpace::var);
-        let run = move || ready.run(0..n_steps, random);
+        let run = move |task: &RunContext| ready.run(0..n_steps, random, task);
         push(
-            self.context().engine(),
+            (self.context().engine(), device),
             &prepared.segment,
             writes,
             |index| &vars[index],
@@ -287,7 +311,7 @@ impl Imperative {
         };
         let link = |(i, (input, from)): (usize, (&Operand<'_>, _))| Link {
             from,
-            desc: Desc { shape: input.shape().clone(), dtype: input.dtype() },
+            desc: Desc { shape: input.shape().clone(), dtype: input.dtype(), device: prepared.planned.program.device },
             saved: input.array().filter(|_| is_read(|r| &r.inputs, i)).map(Saved::new),
         };
         let links = inputs.iter().zip(entries).enumerate().map(link).collect();
@@ -303,6 +327,23 @@ impl Imperative {
 /// Whether the memory of the array starts at a multiple of 64 bytes, as kernels require.
 pub(crate) fn is_aligned(array: &NdArray) -> bool {
     array.size_bytes() == 0 || array.as_ptr().addr().is_multiple_of(64)
+}
+
+/// The device on which a call runs: that of its arrays, which all have to be there; `None` if there is no array. Arrays in
+/// any memory of the host may be mixed. A call with pinned or shared memory first runs on `cpu(0)`.
+///
+/// # Errors
+/// Returns an error that names both devices if two arrays are on different devices.
+pub(super) fn device_of(op: &str, inputs: &[Operand<'_>]) -> Result<Option<Device>> {
+    let mut arrays = inputs.iter().filter_map(Operand::array);
+    let Some(first) = arrays.next().map(NdArray::device) else { return Ok(None) };
+    let is_elsewhere = |array: &&NdArray| array.device() != first && !(array.device().is_host() && first.is_host());
+    if let Some(other) = arrays.find(is_elsewhere) {
+        let expected = format!("{first}, where the first array is; `as_in_context` copies an array there");
+        return Err(Error::invalid(format!("{op}: device of an input"), other.device(), expected));
+    }
+    let is_plain = !first.is_host() || first.kind == DeviceKind::Cpu;
+    Ok(Some(if is_plain { first } else { Device::cpu(0) }))
 }
 
 pub(super) fn is_tracked(array: &NdArray) -> bool {

@@ -76,6 +76,6 @@ impl Imperative {
             return mark(array, array, request);
         }
         let _off = flags::set(false, flags::is_training());
-        mark(array, &NdArray::zeros(self.context(), array.shape().clone(), array.dtype())?, request)
+        mark(array, &NdArray::zeros_on(self.context(), array.shape().clone(), array.dtype(), array.device())?, request)
     }
 }

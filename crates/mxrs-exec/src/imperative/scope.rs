@@ -128,7 +128,7 @@ impl GradientScope for Scope<'_> {
         let Some(slot) = self.out_grads.get(index) else { return Ok(self.keep(Value::Nothing)) };
         let grad = match (slot, self.node.outputs.get(index)) {
             (Some(grad), _) => grad.clone(),
-            (None, Some(desc)) => NdArray::zeros(self.imperative.context(), desc.shape.clone(), desc.dtype)?,
+            (None, Some(desc)) => desc.zeros(self.imperative.context())?,
             (None, None) => return Err(self.not_kept()),
         };
         Ok(self.keep(Value::Array(grad)))
@@ -159,7 +159,8 @@ impl GradientScope for Scope<'_> {
                 Held::Shape(desc) => Operand::Shape(&desc.shape, desc.dtype),
             })
             .collect();
-        let made = self.imperative.call_all(op, &attrs, &operands, self.node.site)?;
+        let device = self.node.outputs.first().map(|desc| desc.device);
+        let made = self.imperative.call_all(op, &attrs, &operands, device, self.node.site)?;
         Ok(made.into_iter().map(|array| self.keep(Value::Array(array))).collect())
     }
 }

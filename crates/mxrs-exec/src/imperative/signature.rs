@@ -1,8 +1,8 @@
-//! The signature of a call, which its preparation depends on: operator, attributes, shapes and types, mode.
+//! The signature of a call, which its preparation depends on: operator, attributes, shapes and types, device, mode.
 
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
-use mxrs_types::{DType, Shape};
+use mxrs_types::{DType, Device, Shape};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -53,6 +53,7 @@ pub struct Query<'a> {
     pub op: &'a str,
     pub attrs: &'a Attrs,
     pub inputs: &'a [Operand<'a>],
+    pub device: Device,
     pub mode: Mode,
     /// Pairs (input, output) that are the same array.
     pub inplace: &'a [(usize, usize)],
@@ -63,6 +64,7 @@ pub struct Key {
     op: String,
     attrs: Attrs,
     inputs: Vec<(Shape, DType)>,
+    device: Device,
     mode: Mode,
     inplace: Vec<(usize, usize)>,
 }
@@ -78,6 +80,7 @@ impl Query<'_> {
             input.shape().hash(&mut hasher);
             input.dtype().hash(&mut hasher);
         }
+        self.device.hash(&mut hasher);
         self.mode.hash(&mut hasher);
         self.inplace.hash(&mut hasher);
         hasher.finish()
@@ -85,6 +88,7 @@ impl Query<'_> {
 
     pub fn matches(&self, key: &Key) -> bool {
         self.op == key.op
+            && self.device == key.device
             && self.mode == key.mode
             && self.inplace == key.inplace
             && self.inputs.len() == key.inputs.len()
@@ -97,6 +101,7 @@ impl Query<'_> {
             op: self.op.into(),
             attrs: self.attrs.clone(),
             inputs: self.inputs.iter().map(|i| (i.shape().clone(), i.dtype())).collect(),
+            device: self.device,
             mode: self.mode,
             inplace: self.inplace.to_vec(),
         }

@@ -11,24 +11,33 @@ use super::function::Recorded as RecordedFunction;
 use super::prepared::Prepared;
 use super::views;
 use crate::gradients::GradReq;
-use mxrs_ndarray::{NdArray, Recorded, ViewOf};
+use mxrs_ndarray::{ArrayContext, NdArray, Recorded, ViewOf};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::{DType, Error, Result, Shape};
+use mxrs_types::{DType, Device, Error, Result, Shape};
 use std::any::Any;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Shape and element type of a tensor.
+/// Shape, element type and device of a tensor.
 #[derive(Clone)]
 pub struct Desc {
     pub shape: Shape,
     pub dtype: DType,
+    pub device: Device,
 }
 
 impl Desc {
     pub fn of(array: &NdArray) -> Self {
-        Self { shape: array.shape().clone(), dtype: array.dtype() }
+        Self { shape: array.shape().clone(), dtype: array.dtype(), device: array.device() }
+    }
+
+    /// An array of zeros with this shape, type and device.
+    ///
+    /// # Errors
+    /// Returns an error if memory runs out.
+    pub fn zeros(&self, context: &ArrayContext) -> Result<NdArray> {
+        NdArray::zeros_on(context, self.shape.clone(), self.dtype, self.device)
     }
 }
 

@@ -5,7 +5,7 @@
 //! gradient of the node, that gradient is zero and the node passes no gradients on to its inputs.
 
 use super::gradient_of::gradient_of;
-use super::tape::{Buffer, Entry, History, Node};
+use super::tape::{Buffer, Desc, Entry, History, Node};
 use super::{Imperative, flags};
 use crate::gradients::GradReq;
 use mxrs_ndarray::NdArray;
@@ -224,8 +224,7 @@ impl Walk<'_> {
                 self.imperative.invoke_into("_grad_add", &Attrs::new(), &add, &[&buffer.array])
             }
             (GradReq::Write, None) => {
-                let (shape, dtype) = (buffer.array.shape().clone(), buffer.array.dtype());
-                let zeros = NdArray::zeros(self.imperative.context(), shape, dtype)?;
+                let zeros = Desc::of(&buffer.array).zeros(self.imperative.context())?;
                 buffer.array.copy_from_array(&zeros)
             }
         }

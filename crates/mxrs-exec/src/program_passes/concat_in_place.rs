@@ -143,7 +143,7 @@ fn rewritten(program: &Program, mut found: Vec<Concatenation>) -> Program {
                     changed.steps[at].inputs[position] = to;
                     let copy = CopyImages { n, image, distance: image_bytes.unwrap_or(image) };
                     let name = format!("{}_arg{position}", program.steps[at].name);
-                    copies.push((at, Step::copy(name, (COPIER, Action::Run(Arc::new(copy))), vec![part], vec![to])));
+                    copies.push((at, Step::copy(name, (COPIER, Action::CopyImages(copy)), vec![part], vec![to])));
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 pub mod add_in_place;
 pub mod concat_in_place;
-mod copy_images;
+pub mod copy_images;
 pub mod fuse_add;
 pub mod pack;
 mod parts;

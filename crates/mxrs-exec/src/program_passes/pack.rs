@@ -15,7 +15,7 @@
 use super::state::ProgramState;
 use crate::program::{Origin, Program, Step, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
-use mxrs_types::{Device, Result};
+use mxrs_types::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl Preparation {
         let passing = passing(program);
         let entry = |(value, v): (usize, &crate::program::Value)| PlanEntry {
             size_bytes: v.desc.size_bytes(),
-            device: Device::cpu(0),
+            device: program.device,
             kind: if passing.contains(&value) { EntryKind::Planned } else { EntryKind::External },
         };
         let entries: Vec<PlanEntry> = program.values.iter().enumerate().map(entry).collect();

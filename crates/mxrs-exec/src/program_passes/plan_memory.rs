@@ -12,7 +12,7 @@ use super::add_in_place;
 use super::fuse_add::without_additions_of_kernels;
 use crate::program::{Action, Origin, Program, REORDER, Step, Value, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, plan_memory};
-use mxrs_types::{Device, Result};
+use mxrs_types::Result;
 
 /// Bytes of the arena of a plan.
 pub fn arena_bytes(plan: &MemoryPlan) -> usize {
@@ -75,7 +75,7 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
         .iter()
         .map(|value| PlanEntry {
             size_bytes: value.desc.size_bytes(),
-            device: Device::cpu(0),
+            device: program.device,
             kind: if value.origin == Origin::Temporary { EntryKind::Planned } else { EntryKind::External },
         })
         .collect();

@@ -125,6 +125,7 @@ impl Bench {
             scratch: RawTensor::from_mut_slice(&mut bytes_mut(&mut self.scratch)[..needs.scratch_bytes]),
             team,
             random: None,
+            stream: None,
         };
         let start = Instant::now();
         // SAFETY: `needs` has the sizes of the tensors that the kernel was planned for. Inputs and outputs lie in different

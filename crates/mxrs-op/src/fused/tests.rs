@@ -110,6 +110,7 @@ fn f2_values_between_calls_are_rounded_to_their_types() {
         scratch: RawTensor::from_slice(&[]),
         team: &mxrs_sync::Team::serial(),
         random: None,
+        stream: None,
     };
     // SAFETY: the tensors have the sizes and types of the call, and none overlap.
     unsafe { planned.kernel.run(&args) }.expect("a run");

@@ -44,7 +44,7 @@ impl Optimizer for Rule<GroupAdaGrad> {
         let [rows, _] = weight.shape()[..] else {
             return Err(Error::shape("optimizer groupadagrad", "weight", "a matrix", weight.shape()));
         };
-        let history = NdArray::zeros(nd.context(), [rows, 1], weight.dtype())?;
+        let history = NdArray::zeros_on(nd.context(), [rows, 1], weight.dtype(), weight.device())?;
         Ok(State { slots: vec![("hist", history)], ..State::none() })
     }
 

@@ -1,7 +1,7 @@
 //! Adam: `h = clip(g + wd · w)`, `mean = beta1 · mean + (1 - beta1) · h`, `var = beta2 · var + (1 - beta2) · h²`,
 //! `w -= lr · sqrt(1 - beta2^t) / (1 - beta1^t) · mean / (sqrt(var) + epsilon)`. Kingma and Ba, arXiv:1412.6980.
 
-use super::{MOST_WEIGHTS, Rule, correction, described, interleaved, optimizer, vector, weights};
+use super::{MOST_WEIGHTS, Rule, correction, described, device_of, interleaved, optimizer, vector, weights};
 use crate::call::Call;
 use crate::{Optimizer, Param};
 use mxrs_ndarray::Invoke;
@@ -39,8 +39,8 @@ impl Optimizer for Rule<Adam> {
             self.common.lr(param.name) * correction(self.config.beta2, *t).sqrt() / correction(self.config.beta1, *t)
         };
         // The rates are tensors. If they were attributes, every update would have to prepare another kernel.
-        let lrs = vector(nd, batch.iter().zip(&counts).map(rate))?;
-        let wds = vector(nd, batch.iter().map(|param| self.common.wd(param.name)))?;
+        let lrs = vector(nd, device_of(batch), batch.iter().zip(&counts).map(rate))?;
+        let wds = vector(nd, device_of(batch), batch.iter().map(|param| self.common.wd(param.name)))?;
         let call = Call::of("_preloaded_multi_adam_update", &self.common)
             .with("beta1", self.config.beta1)
             .with("beta2", self.config.beta2)

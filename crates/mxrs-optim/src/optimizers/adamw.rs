@@ -2,10 +2,10 @@
 //! `w -= lr · sqrt(1 - beta2^t) / (1 - beta1^t) · (mean / (sqrt(var) + epsilon) + wd · w)`. Loshchilov and Hutter,
 //! arXiv:1711.05101. MXNet 1.9.1 has only the operators. The settings are those of the optimizer in MXNet 2.0.
 
-use super::{Rule, correction, described, has_masters, interleaved, optimizer, weights};
+use super::{Rule, correction, described, device_of, has_masters, interleaved, optimizer, vector, weights};
 use crate::call::Call;
 use crate::{Optimizer, Param};
-use mxrs_ndarray::{Invoke, NdArray};
+use mxrs_ndarray::Invoke;
 use mxrs_types::Result;
 
 optimizer! {
@@ -45,7 +45,7 @@ impl Optimizer for Rule<AdamW> {
             let factor = || correction(self.config.beta2, *t).sqrt() / correction(self.config.beta1, *t);
             if self.config.correct_bias { lr * factor() } else { lr }
         };
-        let scale = NdArray::from_slice(nd.context(), [1], &[self.common.rescale_grad as f32])?;
+        let scale = vector(nd, device_of(batch), std::iter::once(self.common.rescale_grad))?;
         let op = if has_masters(batch) { "_multi_mp_adamw_update" } else { "_multi_adamw_update" };
         let call = Call::new(op)
             .bounded(&self.common)

@@ -28,7 +28,7 @@ impl Optimizer for Rule<DcAsgd> {
     fn create_state(&self, nd: &dyn Invoke, _: usize, weight: &NdArray) -> Result<State> {
         let mut slots = Vec::new();
         for slot in self.slots() {
-            let array = NdArray::zeros(nd.context(), weight.shape().clone(), weight.dtype())?;
+            let array = NdArray::zeros_on(nd.context(), weight.shape().clone(), weight.dtype(), weight.device())?;
             if slot == "prev" {
                 array.copy_from_array(weight)?;
             }

@@ -6,7 +6,7 @@
 //! This is the previous update of any parameter.
 
 use super::sgd::descend_by;
-use super::{MOST_WEIGHTS, Rule, described, optimizer, vector, weights};
+use super::{MOST_WEIGHTS, Rule, described, device_of, optimizer, vector, weights};
 use crate::call::Call;
 use crate::mult::Decayed;
 use crate::{Common, Optimizer, Param};
@@ -79,8 +79,8 @@ impl Optimizer for Rule<Lars> {
             if group.is_empty() {
                 continue;
             }
-            let mut lrs = vector(nd, group.iter().map(|param| self.common.lr(param.name)))?;
-            let wds = vector(nd, group.iter().map(|param| self.common.wd(param.name)))?;
+            let mut lrs = vector(nd, device_of(&group), group.iter().map(|param| self.common.lr(param.name)))?;
+            let wds = vector(nd, device_of(&group), group.iter().map(|param| self.common.wd(param.name)))?;
             if has_own {
                 let sums =
                     |arrays: &[&NdArray]| Call::new("multi_sum_sq").with("num_arrays", arrays.len()).make(nd, arrays);

@@ -231,11 +231,17 @@ pub(crate) fn has_masters(batch: &[crate::Param<'_>]) -> bool {
     batch.iter().any(|param| param.state.master.is_some())
 }
 
-/// Makes a float32 vector of numbers, one per weight of a batch.
+/// The device of the weights of a batch.
+pub(crate) fn device_of(batch: &[crate::Param<'_>]) -> mxrs_types::Device {
+    batch.first().map(|param| param.weight.device()).unwrap_or_default()
+}
+
+/// Makes a float32 vector of numbers, one per weight of a batch, on `device`.
 pub(crate) fn vector(
     nd: &dyn mxrs_ndarray::Invoke,
+    device: mxrs_types::Device,
     values: impl Iterator<Item = f64>,
 ) -> mxrs_types::Result<mxrs_ndarray::NdArray> {
     let values: Vec<f32> = values.map(|value| value as f32).collect();
-    mxrs_ndarray::NdArray::from_slice(nd.context(), [values.len()], &values)
+    mxrs_ndarray::NdArray::from_slice_on(nd.context(), [values.len()], &values, device)
 }

@@ -1,7 +1,7 @@
 //! Stochastic gradient descent: `m = momentum · m - lr · (clip(g) + wd · w)`, `w += m`; without momentum
 //! `w -= lr · (clip(g) + wd · w)`. Several weights are updated by one call.
 
-use super::{MOST_WEIGHTS, Rule, described, has_masters, interleaved, optimizer, vector, weights};
+use super::{MOST_WEIGHTS, Rule, described, device_of, has_masters, interleaved, optimizer, vector, weights};
 use crate::call::Call;
 use crate::{Common, Optimizer, Param};
 use mxrs_ndarray::{Invoke, NdArray};
@@ -42,7 +42,7 @@ impl Optimizer for Rule<Sgd> {
         // With a schedule the rates change, so they are passed as tensors. If they were attributes, each new value would
         // require another kernel to be prepared.
         if self.common.scheduler().is_some() {
-            let rates = (&vector(nd, lrs())?, &vector(nd, wds())?);
+            let rates = (&vector(nd, device_of(batch), lrs())?, &vector(nd, device_of(batch), wds())?);
             return descend_by(nd, &self.common, momentum, batch, rates);
         }
         let op = match (has_masters(batch), momentum.is_some()) {

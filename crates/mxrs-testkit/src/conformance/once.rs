@@ -26,6 +26,7 @@ pub fn run_once(
         scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
         team,
         random: None,
+        stream: None,
     };
     crate::run_kernel(kernel, &args).map_err(|e| e.to_string())?;
     match (output.guard_is_intact(), scratch.guard_is_intact()) {

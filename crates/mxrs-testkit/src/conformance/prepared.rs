@@ -100,6 +100,7 @@ impl Prepared {
             scratch: RawTensor::from_slice(&[]),
             team: &Team::serial(),
             random: Some(Self::RANDOM),
+            stream: None,
         };
         crate::run_kernel(&*planned.kernel, &args)?;
         Ok(outputs)

@@ -151,6 +151,7 @@ impl<'a> Runner<'a> {
             scratch: RawTensor::from_mut_slice(scratch.bytes_mut()),
             team,
             random: Some(Prepared::RANDOM),
+            stream: None,
         };
         crate::run_kernel(&*self.planned.kernel, &args).map_err(|e| format!("run: {e}"))?;
         if !scratch.guard_is_intact() {
@@ -323,6 +324,7 @@ fn reorder(
         scratch: RawTensor::from_slice(&[]),
         team,
         random: None,
+        stream: None,
     };
     crate::run_kernel(&*kernel, &args).map_err(|e| format!("reorder {from} to {to}: {e}"))?;
     if copy.guard_is_intact() { Ok(copy) } else { Err(format!("reorder {from} to {to}: wrote behind the end")) }

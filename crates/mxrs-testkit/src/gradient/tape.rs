@@ -137,6 +137,7 @@ impl<'a> Tape<'a> {
             scratch: RawTensor::from_slice(&[]),
             team: &Team::serial(),
             random: Some(Prepared::RANDOM),
+            stream: None,
         };
         crate::run_kernel(&*planned.kernel, &args)?;
         for (input, new) in rewrites.iter().zip(results.split_off(n_outputs)) {

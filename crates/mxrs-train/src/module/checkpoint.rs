@@ -9,7 +9,7 @@ use mxrs_format::pickle::{PickledStates, StateKey};
 use mxrs_format::{Checkpoint, Options};
 use mxrs_optim::SavedStates;
 use mxrs_symbol::{Registry, graph_to_file, open_graph};
-use mxrs_types::{Device, Result};
+use mxrs_types::Result;
 use std::path::Path;
 
 impl Module {
@@ -79,7 +79,7 @@ impl Module {
             Some(update) => OptimizerStates::Own(update.states()?),
             None => OptimizerStates::Own(SavedStates::default()),
         };
-        let random = Some(self.context.random().state(Device::cpu(0)));
+        let random = Some(self.context.random().state(self.options.device));
         TrainingState { position, optimizer, random, best, run }.save(prefix, params)?;
         tracing::info!("Saved checkpoint to \"{}\"", position.path(prefix, ".params").display());
         tracing::info!("Saved optimizer state to \"{}\"", position.path(prefix, ".states").display());
@@ -108,7 +108,7 @@ impl Module {
             }
         }
         if let Some(random) = &state.random {
-            self.context.random().restore(Device::cpu(0), random);
+            self.context.random().restore(self.options.device, random);
         }
         *self.training.get_mut() = Training::new(Run::default(), Some(Restored::from(state)));
         Ok(())

@@ -9,7 +9,7 @@ use crate::resume::{Keeper, Position, PrefixLock, Restored, Run, check_room, cle
 use mxrs_data::DataIter;
 use mxrs_optim::Updater;
 use mxrs_sync::atomic::Ordering;
-use mxrs_types::{Device, Error, Result};
+use mxrs_types::{Error, Result};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -301,10 +301,10 @@ impl Module {
     ) -> Result<Outcome> {
         // The random numbers of the next epoch must not depend on whether validation ran, so their state is restored after
         // it.
-        let random = self.context.random().state(Device::cpu(0));
+        let random = self.context.random().state(self.options.device);
         let interrupt = all.options.interrupt.as_deref();
         let validation = self.score_with(eval, metric, None, epoch, &mut callbacks.eval_batch_end, interrupt)?;
-        self.context.random().restore(Device::cpu(0), &random);
+        self.context.random().restore(self.options.device, &random);
         let Some(validation) = validation else {
             if all.saved != Some(all.report.position) {
                 self.checkpoint(all)?;

@@ -12,15 +12,16 @@ mod run;
 pub use run::CachedRun;
 
 use super::flags;
-use super::invoke::{Imperative, is_aligned};
+use super::invoke::{Imperative, device_of, is_aligned};
 use super::lru::Lru;
+use super::signature::Operand;
 use super::tape::{Desc, History, How, Link, Node, Saved, entry_of};
 use crate::pipeline::prepare_graph;
 use mxrs_graph::Graph;
 use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::{Device, Error, Result, ResultExt};
+use mxrs_types::{Error, Result, ResultExt};
 use plan::{Plan, Signature, State, push_segments};
 use std::panic::Location;
 use std::sync::Arc;
@@ -160,12 +161,15 @@ impl CachedOp {
         let entries: Vec<_> = inputs.iter().map(|a| entry_of(a).filter(|_| flags::is_recording())).collect();
         let wants: Option<Vec<bool>> =
             entries.iter().any(Option::is_some).then(|| entries.iter().map(Option::is_some).collect());
-        let plan = self.plan(Signature::new(inputs, flags::is_training(), wants))?;
+        let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
+        let device = device_of("a cached graph", &operands)?.unwrap_or(inner.imperative.options().device);
+        let plan = self.plan(Signature::new(inputs, device, flags::is_training(), wants))?;
         let outputs = self.make_outputs(&plan)?;
         let bound = self.bind(&plan, inputs, site)?;
+        let device = plan.device();
         let random = match plan.n_random() {
             0 => RandomCalls { seed: 0, first: 0 },
-            n => inner.imperative.context().random().reserve(Device::cpu(0), n),
+            n => inner.imperative.context().random().reserve(device, n),
         };
         let mut state = self.state(&plan)?;
         let run = self.forward(&plan, &mut state, &bound, &outputs, random);
@@ -202,9 +206,6 @@ impl CachedOp {
                 let expected = format!("{}, as `{}`", inputs[0].device(), names[0]);
                 return Err(Error::invalid(what, array.device(), expected));
             }
-            if !array.device().is_host() {
-                return Err(Error::not_built(format!("a cached graph on {}", array.device()), "use cpu(0)"));
-            }
         }
         Ok(())
     }
@@ -215,7 +216,8 @@ impl CachedOp {
         if let Some(plan) = inner.plans.lock().get(hash, |key| *key == signature) {
             return Ok(plan);
         }
-        let plan = Plan::new(&inner.graph, &signature, &inner.flags, inner.imperative.options());
+        let options = inner.imperative.options_on(signature.device).context(|| "planning a cached graph")?;
+        let plan = Plan::new(&inner.graph, &signature, &inner.flags, &options);
         let plan = Arc::new(plan.context(|| "planning a cached graph")?);
         inner.plans_made.fetch_add(1, Ordering::Relaxed);
         let evicted = inner.plans.lock().insert(hash, signature, plan.clone());
@@ -236,7 +238,7 @@ impl CachedOp {
     fn make_outputs(&self, plan: &Plan) -> Result<Vec<NdArray>> {
         let context = self.0.imperative.context();
         let make = |(shape, dtype): &(mxrs_types::Shape, mxrs_types::DType)| {
-            NdArray::empty(context, shape.clone(), *dtype, Device::cpu(0), "output of a cached graph")
+            NdArray::empty(context, shape.clone(), *dtype, plan.device(), "output of a cached graph")
         };
         plan.outputs.iter().map(make).collect()
     }
@@ -281,6 +283,14 @@ impl CachedOp {
         let team = nd.options().team.clone();
         let (ready, is_new) = state.ready(plan, false, bound.clone(), outputs.clone(), team);
         self.0.bindings_made.fetch_add(u64::from(is_new), Ordering::Relaxed);
-        push_segments(nd.context().engine(), &plan.forward, Arc::new(ready), state, &bound, &outputs, random)
+        push_segments(
+            (nd.context().engine(), plan.device()),
+            &plan.forward,
+            Arc::new(ready),
+            state,
+            &bound,
+            &outputs,
+            random,
+        )
     }
 }

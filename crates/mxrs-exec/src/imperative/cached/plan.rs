@@ -13,7 +13,7 @@ use crate::program_passes::Planned;
 use crate::program_passes::plan_memory::arena_bytes;
 use crate::ready::{Memory, ReadyProgram, ReadySteps};
 use crate::segment::{Segment, push, push_prepare, segments};
-use mxrs_engine::{Engine, Var};
+use mxrs_engine::{Engine, RunContext, Var};
 use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls};
 use mxrs_storage::{Block, Tag};
@@ -26,6 +26,8 @@ use std::sync::Arc;
 /// The properties of a call that determine its plan.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Signature {
+    /// The device of all arrays.
+    pub device: Device,
     inputs: Vec<(Shape, DType)>,
     is_train: bool,
     /// For each input, whether its gradient is requested; `None` if the call is not recorded.
@@ -33,9 +35,9 @@ pub struct Signature {
 }
 
 impl Signature {
-    pub fn new(inputs: &[&NdArray], is_train: bool, wants: Option<Vec<bool>>) -> Self {
+    pub fn new(inputs: &[&NdArray], device: Device, is_train: bool, wants: Option<Vec<bool>>) -> Self {
         let inputs = inputs.iter().map(|a| (a.shape().clone(), a.dtype())).collect();
-        Self { inputs, is_train, wants }
+        Self { device, inputs, is_train, wants }
     }
 
     pub fn hash(&self) -> u64 {
@@ -174,6 +176,11 @@ impl Plan {
         !self.gradients.is_empty()
     }
 
+    /// The device on which the graph runs.
+    pub fn device(&self) -> Device {
+        self.planned.program.device
+    }
+
     pub fn n_random(&self) -> u64 {
         u64::from(self.planned.program.n_random)
     }
@@ -238,9 +245,9 @@ impl State {
         let engine = context.engine().clone();
         let arena = match arena_bytes(&plan.planned.plan) {
             0 => None,
-            n => Some(Arc::new(context.storage().allocate(Device::cpu(0), n, Tag::new("executor:arena"))?)),
+            n => Some(Arc::new(context.storage().allocate(plan.device(), n, Tag::new("executor:arena"))?)),
         };
-        let packed = Arc::new(Packed::new(&plan.planned, context, None)?);
+        let packed = Arc::new(Packed::new(&plan.planned, context, plan.device(), None)?);
         Ok(Self { arena, packed, var: engine.new_var(), engine, is_static, halves: [None, None] })
     }
 
@@ -292,11 +299,17 @@ impl State {
         let mut arena = None;
         let var = self.engine.new_var();
         if let Some(from) = self.arena.clone() {
-            let block = context.storage().allocate(Device::cpu(0), from.len(), Tag::new("executor:arena"))?;
+            let block = context.storage().allocate(from.device(), from.len(), Tag::new("executor:arena"))?;
             let to = Arc::new(block);
             arena = Some(to.clone());
-            let task = self.engine.task("copy of a state").device(Device::cpu(0)).read(&self.var).write(&var);
-            task.push(move |_| {
+            let task = self.engine.task("copy of a state").device(from.device()).read(&self.var).write(&var);
+            let copies = context.copies(from.device())?.cloned();
+            task.push(move |task| {
+                if let (Some(copies), Some(stream)) = (copies, task.stream()) {
+                    // SAFETY: as for the copy by the host below. The blocks stay allocated until the work is done: `State`
+                    // frees them with the events of their variables.
+                    return unsafe { copies.copy(&**stream, from.as_ptr(), to.as_ptr(), from.len()) };
+                }
                 // SAFETY: `to` is a new block of `from.len()` bytes, so the blocks do not overlap and the copy fits. This
                 // task keeps both blocks alive. It holds the variable of `from` for reading, so no task writes `from`
                 // meanwhile. It holds the variable of `to` for writing, so later tasks on the new state wait.
@@ -318,7 +331,10 @@ impl State {
 impl Drop for State {
     fn drop(&mut self) {
         let arena = self.arena.take();
-        self.engine.delete_var(self.var.clone(), move || drop(arena));
+        self.engine.delete_var_with(self.var.clone(), move |events| {
+            let Some(arena) = arena else { return };
+            events.into_iter().for_each(|event| arena.used_by(event));
+        });
     }
 }
 
@@ -327,7 +343,7 @@ impl Drop for State {
 /// # Errors
 /// Returns the errors of the engine; with `NaiveEngine` also the errors of kernels.
 pub fn push_segments(
-    engine: &Engine,
+    (engine, device): (&Engine, Device),
     segments: &[Segment],
     ready: Arc<ReadyProgram>,
     state: &State,
@@ -337,12 +353,12 @@ pub fn push_segments(
 ) -> Result<()> {
     if ready.has_prepare() {
         let ready = ready.clone();
-        push_prepare(engine, &state.var, bound.iter().map(NdArray::var), move || ready.prepare())?;
+        push_prepare((engine, device), &state.var, bound.iter().map(NdArray::var), move |task| ready.prepare(task))?;
     }
     for segment in segments {
         let (ready, steps) = (ready.clone(), segment.steps.clone());
-        let run = move || ready.run(steps, random);
-        push(engine, segment, [&state.var], |index| bound[index].var(), |index| outputs[index].var(), run)?;
+        let run = move |task: &RunContext| ready.run(steps, random, task);
+        push((engine, device), segment, [&state.var], |index| bound[index].var(), |index| outputs[index].var(), run)?;
     }
     Ok(())
 }

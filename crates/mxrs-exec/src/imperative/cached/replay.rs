@@ -36,7 +36,8 @@ pub fn replay(
             !graph.consumers(e).is_empty() || graph.heads().iter().any(|head| graph.entry_id(*head) == e)
         };
         let with_hidden = graph.output_ids(id).skip(node.n_visible).any(is_read);
-        let asked = Asked { op: op.name, attrs: &node.attrs, with_hidden, repeats: repeats.map(Some), site };
+        let device = inputs.first().map(NdArray::device);
+        let asked = Asked { op: op.name, attrs: &node.attrs, with_hidden, device, repeats: repeats.map(Some), site };
         let made = imperative.make(&asked, &operands).context(|| format!("running node `{}`", node.name))?;
         for (entry, array) in graph.output_ids(id).zip(made.outputs) {
             entries[entry.index()] = Some(array);

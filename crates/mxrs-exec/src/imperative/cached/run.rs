@@ -102,21 +102,29 @@ impl CachedRun {
         let mut bound = inputs;
         for (wanted, grad) in plan.head_grads.iter().zip(out_grads) {
             let Some(wanted) = wanted else { continue };
-            let zeros = || NdArray::zeros(context, wanted.shape.clone(), wanted.dtype);
+            let zeros = || NdArray::zeros_on(context, wanted.shape.clone(), wanted.dtype, plan.device());
             let grad = grad.map_or_else(zeros, Ok)?;
             let is_aligned = crate::imperative::invoke::is_aligned(&grad);
             bound.push(if is_aligned { grad } else { imperative.copy(&grad)? });
         }
         let mut grads = vec![None; n_inputs];
         for (input, wanted) in &plan.gradients {
-            let (shape, device) = (wanted.shape.clone(), mxrs_types::Device::cpu(0));
+            let (shape, device) = (wanted.shape.clone(), plan.device());
             let grad = NdArray::empty(context, shape, wanted.dtype, device, "gradient of a cached graph")?;
             outputs.push(grad.clone());
             grads[*input] = Some(grad);
         }
         let team = imperative.options().team.clone();
         let (ready, _) = state.ready(plan, true, bound.clone(), outputs.clone(), team);
-        push_segments(context.engine(), &plan.backward, Arc::new(ready), &state, &bound, &outputs, self.random)?;
+        push_segments(
+            (context.engine(), plan.device()),
+            &plan.backward,
+            Arc::new(ready),
+            &state,
+            &bound,
+            &outputs,
+            self.random,
+        )?;
         plan.give_back(state);
         Ok(grads)
     }

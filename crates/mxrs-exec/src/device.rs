@@ -1,0 +1,59 @@
+//! Binding on a device: the backends that may be used there, and the check that arrays are there.
+
+use crate::options::BindOptions;
+use crate::tune::Tuning;
+use mxrs_ndarray::NdArray;
+use mxrs_op::Backend;
+use mxrs_types::{Device, Error, Result};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Options with only what the device of the options allows: the backends that run there, and timing only on the host.
+///
+/// # Errors
+/// Returns an error if there are backends, but none that runs on the device.
+pub fn on_device(options: &BindOptions) -> Result<Cow<'_, BindOptions>> {
+    let device = options.device;
+    let is_there = |backend: &&Arc<dyn Backend>| backend.runs_on(device);
+    let n_there = options.backends.iter().filter(is_there).count();
+    if n_there == 0 && !options.backends.is_empty() {
+        return Err(nothing_there(options));
+    }
+    if n_there == options.backends.len() && device.is_host() {
+        return Ok(Cow::Borrowed(options));
+    }
+    let backends = options.backends.iter().filter(is_there).cloned().collect();
+    let tuning = if device.is_host() { options.tuning.clone() } else { Tuning::default() };
+    Ok(Cow::Owned(BindOptions { backends, tuning, ..options.clone() }))
+}
+
+/// The error of a device without a backend. It lists where each backend runs, among the first devices of each kind.
+fn nothing_there(options: &BindOptions) -> Error {
+    const N_ASKED: u32 = 8;
+    let asked = || (0..N_ASKED).map(Device::gpu);
+    let place = |backend: &Arc<dyn Backend>| {
+        let mut places: Vec<String> = asked().filter(|d| backend.runs_on(*d)).map(|d| d.to_string()).collect();
+        if backend.runs_on(Device::cpu(0)) {
+            places.insert(0, "the cpu".into());
+        }
+        let places = if places.is_empty() { "other devices".into() } else { places.join(", ") };
+        format!("{} runs on {places}", backend.name())
+    };
+    let places: Vec<String> = options.backends.iter().map(place).collect();
+    Error::not_built(
+        format!("operators on {}", options.device),
+        format!("no backend runs there: {}", places.join("; ")),
+    )
+}
+
+/// Checks that an array is on the device of the graph that it is bound to.
+///
+/// # Errors
+/// Returns an error that names the array by `what`, and both devices.
+pub fn expect_device(array: &NdArray, device: Device, what: impl FnOnce() -> String) -> Result<()> {
+    if array.device() == device {
+        return Ok(());
+    }
+    let expected = format!("{device}, where the graph is bound; `as_in_context` copies an array there");
+    Err(Error::invalid(format!("device of {}", what()), array.device(), expected))
+}

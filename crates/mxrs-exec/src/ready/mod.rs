@@ -1,0 +1,228 @@
+//! A program with memory: all addresses are fixed. The program can run any number of times, one run at a time.
+//!
+//! Why kernels may use the raw tensors of a ready program:
+//! 1. Addresses stay valid, because the ready program owns the bound and output arrays, the packed constants and the arena.
+//!    Other ready programs may own them too.
+//! 2. A run consists of engine tasks. Each task holds the variables of the bound arrays and outputs that its steps use. It
+//!    also writes a variable that stands for the arena and the packed constants, unless these belong to one task only.
+//!    Therefore no other task uses this memory at the same time, and no two runs on one memory overlap.
+//! 3. Within a run, the planner guarantees that tensors alive at the same step do not overlap, except for in-place pairs.
+//!    The parts of one tensor do not overlap each other. The planner reserves the memory of that tensor from the step that
+//!    makes its first part.
+//!
+//! On a device whose memory the host cannot access, steps are enqueued on the stream of the task, and the engine orders the
+//! work of tasks by events. So 2. holds for that work too. `ready/on_device.rs` keeps the memory until the work is done.
+
+mod addresses;
+mod on_device;
+mod step;
+
+use crate::packed::Packed;
+use crate::program_passes::Planned;
+use crate::program_passes::plan_memory::arena_bytes;
+use crate::tap::Tap;
+use addresses::{Addresses, Position};
+use mxrs_engine::RunContext;
+use mxrs_ndarray::{NdArray, RandomCalls};
+use mxrs_op::{KernelArgs, RawTensor};
+use mxrs_storage::Block;
+use mxrs_sync::Team;
+use mxrs_types::{Result, WriteReq};
+use on_device::OnDevice;
+use std::ops::Range;
+use std::sync::Arc;
+use step::{Means, ReadyStep, Tensor, copy_bytes};
+
+/// Steps with their addresses. Several ready programs with the same memory can share them.
+pub struct ReadySteps {
+    prepare: Vec<ReadyStep>,
+    steps: Vec<ReadyStep>,
+    /// Index in the program of the step `steps[0]`.
+    first: usize,
+}
+
+pub struct ReadyProgram {
+    /// Steps that other ready programs may share.
+    shared: Arc<ReadySteps>,
+    /// Steps whose addresses differ in this program, by ascending index. They replace the steps in `shared`.
+    own: Vec<(usize, ReadyStep)>,
+    bound: Vec<NdArray>,
+    team: Arc<Team>,
+    packed: Arc<Packed>,
+    /// The work of this program on a device whose memory the host cannot access; `None` on the host.
+    on_device: Option<OnDevice>,
+    pub arena_bytes: usize,
+    pub packed_bytes: usize,
+    // Owned because raw tensors of the steps point into them.
+    _outputs: Vec<NdArray>,
+    _arena: Option<Arc<Block>>,
+}
+
+/// The arena for temporaries, and the packed constants of a program.
+pub type Memory = (Option<Arc<Block>>, Arc<Packed>);
+
+impl ReadySteps {
+    /// Computes the addresses of the steps in `range`. The addresses are valid for ready programs with the same memory and
+    /// the same arrays. A program that uses other arrays in some steps must replace those steps.
+    pub fn new(
+        planned: &Planned,
+        memory: &Memory,
+        bound: &[NdArray],
+        outputs: &[NdArray],
+        range: Range<usize>,
+    ) -> Self {
+        let program = &planned.program;
+        let at = Addresses::new(planned, memory.0.as_ref(), &memory.1, bound, outputs);
+        // Frozen constants are never made again, and the arrays that they were made from may have been released.
+        let prepare = if memory.1.is_frozen() { &[][..] } else { &program.prepare };
+        let prepare = prepare.iter().enumerate().map(|(i, step)| at.ready(step, Position::Prepare(i))).collect();
+        let first = range.start;
+        let steps = range.map(|i| at.ready(&program.steps[i], Position::Run(i))).collect();
+        Self { prepare, steps, first }
+    }
+}
+
+impl ReadyProgram {
+    /// Resolves the addresses of these steps. The arena must have at least [`arena_bytes`]. Arrays that none of the steps
+    /// uses are ignored.
+    pub fn over(
+        planned: &Planned,
+        memory: Memory,
+        bound: Vec<NdArray>,
+        outputs: Vec<NdArray>,
+        range: Range<usize>,
+        team: Arc<Team>,
+    ) -> Self {
+        let shared = Arc::new(ReadySteps::new(planned, &memory, &bound, &outputs, range));
+        Self::of(shared, &[], planned, memory, bound, outputs, team)
+    }
+
+    /// A program that takes the addresses of its steps from `shared`. Only the addresses of the steps `own` are computed
+    /// now. `own` must contain every step that uses a different array than the one for which `shared` was made.
+    pub fn of(
+        shared: Arc<ReadySteps>,
+        own: &[usize],
+        planned: &Planned,
+        (arena, packed): Memory,
+        bound: Vec<NdArray>,
+        outputs: Vec<NdArray>,
+        team: Arc<Team>,
+    ) -> Self {
+        let at = Addresses::new(planned, arena.as_ref(), &packed, &bound, &outputs);
+        let own = own.iter().map(|&i| (i, at.ready(&planned.program.steps[i], Position::Run(i)))).collect();
+        Self {
+            shared,
+            own,
+            bound,
+            team,
+            arena_bytes: arena_bytes(&planned.plan),
+            packed_bytes: packed.bytes,
+            on_device: OnDevice::new(&packed, arena.as_ref()),
+            packed,
+            _outputs: outputs,
+            _arena: arena,
+        }
+    }
+
+    fn step(&self, step: usize) -> &ReadyStep {
+        match self.own.binary_search_by_key(&step, |(at, _)| *at) {
+            Ok(own) => &self.own[own].1,
+            Err(_) => &self.shared.steps[step - self.shared.first],
+        }
+    }
+
+    /// Whether there are prepare steps, which pack and compute constants.
+    pub fn has_prepare(&self) -> bool {
+        !self.shared.prepare.is_empty()
+    }
+
+    /// Packs and computes constants whose sources changed since they were last made.
+    ///
+    /// # Errors
+    /// Returns the errors of kernels, or an error if a constant is shared with a frozen executor and is out of date.
+    pub fn prepare(&self, task: &RunContext) -> Result<()> {
+        self.with(task, |means| {
+            let run = |step: usize| self.shared.prepare[step].run(means, RandomCalls { seed: 0, first: 0 });
+            self.packed.update(&self.bound, means.stream(), run)
+        })
+    }
+
+    /// Runs one prepare step, which packs or computes constants.
+    ///
+    /// # Errors
+    /// Returns the errors of kernels, or an error if a constant is shared with a frozen executor and is out of date.
+    pub fn prepare_step(&self, step: usize, task: &RunContext) -> Result<()> {
+        self.with(task, |means| {
+            let run = |step: usize| self.shared.prepare[step].run(means, RandomCalls { seed: 0, first: 0 });
+            self.packed.make_alone(step, &self.bound, means.stream(), run)
+        })
+    }
+
+    /// Gives `run` what the task offers to steps. On a device, the memory of this program then stays allocated until the
+    /// work that `run` enqueued is done.
+    fn with(&self, task: &RunContext, run: impl FnOnce(&Means<'_>) -> Result<()>) -> Result<()> {
+        match &self.on_device {
+            None => run(&Means { team: &self.team, on_device: None }),
+            Some(on_device) => on_device.run(task, &self.team, run),
+        }
+    }
+
+    /// The bound arrays.
+    pub fn bound(&self) -> &[NdArray] {
+        &self.bound
+    }
+
+    /// Releases a bound array that no remaining step uses, by putting `nothing` in its place.
+    pub fn let_go(&mut self, index: usize, nothing: &NdArray) {
+        self.bound[index] = nothing.clone();
+    }
+
+    /// Runs these steps in a task, or enqueues them on the stream of the task. Random steps take their numbers from `random`.
+    ///
+    /// # Errors
+    /// Returns the error of a kernel, with the name of its step.
+    pub fn run(&self, steps: Range<usize>, random: RandomCalls, task: &RunContext) -> Result<()> {
+        self.with(task, |means| steps.into_iter().try_for_each(|step| self.step(step).run(means, random)))
+    }
+
+    /// Whether the tensor that `tap` describes has memory. It has if the step reads it, or makes it for another step.
+    pub fn has_memory(&self, step: usize, tap: &Tap) -> bool {
+        let ready = self.step(step);
+        let is_written = tap.is_input || ready.reqs[tap.position] != WriteReq::Null;
+        let tensor = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
+        is_written && (tensor.len_bytes() > 0 || tap.shape.n_elements() == 0)
+    }
+
+    /// Copies an input or an output of a step to an array in row-major order. Called by the task that runs the step, which
+    /// holds the array for writing.
+    ///
+    /// # Errors
+    /// Returns the error of the kernel that copies between layouts.
+    pub fn copy_out(&self, step: usize, tap: &Tap, to: &NdArray, task: &RunContext) -> Result<()> {
+        let ready = self.step(step);
+        let from = if tap.is_input { ready.inputs[tap.position] } else { ready.outputs[tap.position] };
+        // SAFETY: the caller made the array with the shape and type in `tap`, and its task holds the array for writing.
+        let to: Tensor = unsafe { RawTensor::new(to.as_ptr(), to.size_bytes()) };
+        self.with(task, |means| {
+            let Some(kernel) = &tap.reorder else {
+                // SAFETY: the same task runs the step before or after this copy, so no kernel writes the tensor
+                // meanwhile. The array does not belong to the program, so it does not overlap the tensor. Both are on the
+                // device of the program.
+                return unsafe { copy_bytes(&from, &to, means) };
+            };
+            let args = KernelArgs {
+                inputs: &[from],
+                outputs: &[to],
+                reqs: &[WriteReq::Write],
+                scratch: RawTensor::from_slice(&[]),
+                team: means.team,
+                random: None,
+                stream: means.stream(),
+            };
+            // SAFETY: the kernel was made to copy from the tensor's layout to row-major order in the shape of `tap`. The
+            // same task runs the step before or after this copy, so no kernel writes the tensor meanwhile. The tensor and
+            // the array do not overlap.
+            unsafe { kernel.run(&args) }
+        })
+    }
+}
