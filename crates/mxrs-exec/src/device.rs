@@ -4,16 +4,20 @@ use crate::options::BindOptions;
 use crate::tune::Tuning;
 use mxrs_ndarray::NdArray;
 use mxrs_op::Backend;
-use mxrs_types::{Device, Error, Result};
+use mxrs_types::{Device, DeviceKind, Error, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Options with only what the device of the options allows: the backends that run there, and timing only on the host.
 ///
 /// # Errors
-/// Returns an error if there are backends, but none that runs on the device.
+/// Returns an error if there are backends, but none that runs on the device, or if the device is a kind of memory for copies
+/// only.
 pub fn on_device(options: &BindOptions) -> Result<Cow<'_, BindOptions>> {
     let device = options.device;
+    if is_for_copies(device) {
+        return Err(Error::invalid("device of a graph", device, "a cpu or a gpu"));
+    }
     let is_there = |backend: &&Arc<dyn Backend>| backend.runs_on(device);
     let n_there = options.backends.iter().filter(is_there).count();
     if n_there == 0 && !options.backends.is_empty() {
@@ -46,12 +50,19 @@ fn nothing_there(options: &BindOptions) -> Error {
     )
 }
 
-/// Checks that an array is on the device of the graph that it is bound to.
+/// Whether a device is memory of the host for copies to devices or between processes. The host computes on such memory as on
+/// any other, but no graph is bound to it.
+fn is_for_copies(device: Device) -> bool {
+    matches!(device.kind, DeviceKind::CpuPinned | DeviceKind::CpuShared)
+}
+
+/// Checks that an array is on the device of the graph that it is bound to. For a graph on the host it may be pinned or
+/// shared memory too.
 ///
 /// # Errors
 /// Returns an error that names the array by `what`, and both devices.
 pub fn expect_device(array: &NdArray, device: Device, what: impl FnOnce() -> String) -> Result<()> {
-    if array.device() == device {
+    if array.device() == device || (device.is_host() && is_for_copies(array.device())) {
         return Ok(());
     }
     let expected = format!("{device}, where the graph is bound; `as_in_context` copies an array there");

@@ -3,7 +3,7 @@
 use crate::executor::Executor;
 use crate::runner::Runner;
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::Result;
+use mxrs_types::{Error, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,16 @@ impl Executor {
     /// Runs inference `2 * n_runs` times. In every second run, each step is timed. Waits until all runs are done.
     ///
     /// # Errors
-    /// Returns the errors of [`Executor::forward`] and of kernels.
+    /// Returns the errors of [`Executor::forward`] and of kernels. Returns an error on a device with streams, because a step
+    /// there ends when it is enqueued.
     pub fn time_steps(&self, n_runs: usize) -> Result<StepTimes> {
+        let device = self.options.device;
+        if !device.is_host() {
+            return Err(Error::not_built(
+                format!("timing steps on {device}"),
+                "steps are timed by the clock of the host",
+            ));
+        }
         let runner = self.runner(false)?;
         // The first run makes constants and is not timed.
         self.forward()?;

@@ -148,11 +148,12 @@ fn push(executor: &Executor) -> mxrs::Result<()> {
 }
 
 /// The bits of everything that a step makes: outputs, gradients, parameters and auxiliary states.
-fn results(executor: &Executor) -> Vec<(String, Vec<u32>)> {
-    let outputs = executor.outputs().iter().map(|array| ("output".to_owned(), bits(array)));
-    let gradients = executor.gradients().iter().map(|g| (format!("gradient of {}", g.name), bits(&g.array)));
-    let states = executor.arrays().iter().map(|(name, array)| (name.clone(), bits(array)));
-    outputs.chain(gradients).chain(states).collect()
+fn results(executor: &Executor) -> mxrs::Result<Vec<(String, Vec<u32>)>> {
+    let outputs = executor.outputs().iter().map(|array| ("output".to_owned(), array));
+    let gradients = executor.gradients().iter().map(|g| (format!("gradient of {}", g.name), &g.array));
+    let states = executor.arrays().iter().map(|(name, array)| (name.clone(), array));
+    let all = outputs.chain(gradients).chain(states);
+    all.map(|(name, array)| Ok((name, array.to_vec::<f32>()?.into_iter().map(f32::to_bits).collect()))).collect()
 }
 
 /// Asserts that two lists of named bits agree, and names the first that differs.

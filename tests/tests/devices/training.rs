@@ -15,7 +15,7 @@ fn steps(executor: &Executor) -> Vec<(String, Vec<u32>)> {
     feed(executor).unwrap();
     push(executor).unwrap();
     push(executor).unwrap();
-    results(executor)
+    results(executor).unwrap()
 }
 
 fn compare(world: &World, name: &str, device: Device, change: impl Fn(&mut BindOptions)) {
