@@ -60,7 +60,7 @@ fn recomputed_activations_give_the_same_bits() {
             let executor = world.training("resnet8", device, |options| options.recompute = recompute).unwrap();
             feed(&executor).unwrap();
             push(&executor).unwrap();
-            results(&executor)
+            results(&executor).unwrap()
         };
         assert_same(&run(GPU), &run(CPU), &format!("{recompute:?}"));
     }
@@ -79,7 +79,7 @@ fn executors_that_share_a_pool_give_the_same_bits() {
         for executor in [&one, &other, &one] {
             feed(executor).unwrap();
             push(executor).unwrap();
-            found.extend(results(executor));
+            found.extend(results(executor).unwrap());
         }
         found
     };
@@ -123,7 +123,7 @@ fn gradients_that_are_added_have_the_same_bits() {
         feed(&executor).unwrap();
         push(&executor).unwrap();
         push(&executor).unwrap();
-        results(&executor)
+        results(&executor).unwrap()
     };
     assert_same(&run(GPU), &run(CPU), "lenet");
     world.assert_ordered();
@@ -211,14 +211,14 @@ fn steps_one_by_one_and_other_shapes_have_the_same_bits() {
             step += 1;
         }
         executor.backward(&[]).unwrap();
-        let mut found = results(&executor);
+        let mut found = results(&executor).unwrap();
         let shapes = [("data", Shape::from([2, 1, 28, 28])), ("softmax_label", Shape::from([2]))];
         let smaller = executor.reshape(&shapes, Default::default()).unwrap();
         assert!(smaller.arrays().iter().all(|(_, array)| array.device() == device));
         smaller.argument("data").unwrap().copy_from(&images(2)).unwrap();
         smaller.argument("softmax_label").unwrap().copy_from(&[1.0f32, 2.0]).unwrap();
         push(&smaller).unwrap();
-        found.extend(results(&smaller));
+        found.extend(results(&smaller).unwrap());
         found
     };
     assert_same(&run(GPU), &run(CPU), "lenet");

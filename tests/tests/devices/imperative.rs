@@ -27,9 +27,10 @@ fn values(world: &World, device: Device) -> Vec<Vec<u32>> {
         nd.invoke("elemwise_mul", &none, &[&t, &b]).unwrap().remove(0)
     };
     nd.backward(&[&made], &[], BackwardOptions::default()).unwrap();
-    let mut transposed = Attrs::new();
-    transposed.set("transpose_b", "True");
-    let product = nd.invoke("dot", &transposed, &[&a, &b]).unwrap().remove(0);
+    let mut attrs = Attrs::new();
+    attrs.set("num_hidden", "3");
+    attrs.set("no_bias", "True");
+    let product = nd.invoke("FullyConnected", &attrs, &[&a, &b]).unwrap().remove(0);
     assert!(made.device() == device && product.device() == device);
     let gradient = autograd::grad_of(&a).unwrap();
     assert_eq!(gradient.device(), device);

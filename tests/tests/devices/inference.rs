@@ -64,6 +64,7 @@ fn a_run_does_not_wait_on_the_host() {
         // The first run also packs constants.
         executor.forward().unwrap();
         let want = super::bits(&executor.outputs()[0]);
+        world.runtime.engine().wait_for_all().unwrap();
         let before = launches();
         executor.forward().unwrap();
         executor.outputs()[0].wait_to_read().unwrap();
