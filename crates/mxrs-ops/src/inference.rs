@@ -21,8 +21,14 @@ pub fn unify(a: &mut PartialShape, b: &mut PartialShape, arg_of_b: &str) -> Resu
 }
 
 /// Adds the size of one axis to `shape`, the shape of `arg`. Does nothing if the size or the rank of `shape` is unknown.
+///
+/// # Errors
+/// Fails if the axis has another size, or if the shape has no such axis.
 pub fn learn_dim(shape: &mut PartialShape, axis: usize, size: Option<usize>, arg: &str) -> Result<()> {
     let (Some(ndim), Some(size)) = (shape.ndim(), size) else { return Ok(()) };
+    if axis >= ndim {
+        return Err(Error::shape(OP, arg, format!("at least {} axes", axis + 1), &*shape));
+    }
     learn(shape, &PartialShape::new((0..ndim).map(|i| (i == axis).then_some(size))), arg)
 }
 

@@ -63,3 +63,19 @@ fn calls_with_billions_of_inputs_are_refused() {
         assert!(error.to_string().contains("at most 65536"), "{op}: {error}");
     }
 }
+
+/// A scalar has no axis of output channels, whose size the parameters of batch normalization could have.
+#[test]
+fn weights_without_channels_are_not_folded() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let imperative = runtime.imperative().unwrap();
+    let array = |shape: &[usize]| NdArray::zeros(runtime.arrays(), shape, DType::F32).unwrap();
+    let (scalar, none) = (array(&[]), array(&[0]));
+    let weight = imperative.invoke("_bn_fold_weight", &Attrs::new(), &[&scalar, &none, &none]).unwrap_err();
+    let attrs: Attrs = [("no_bias", "True")].into_iter().collect();
+    let bias = imperative.invoke("_bn_fold_bias", &attrs, &[&scalar, &none, &none, &none, &none]).unwrap_err();
+    for error in [weight, bias] {
+        assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
+        assert!(error.to_string().contains("at least 1 axes"), "{error}");
+    }
+}
