@@ -53,7 +53,7 @@ mod value;
 pub use compression::{Compression, DEFAULT_THRESHOLD};
 pub use key::Key;
 pub use name::{Family, NAMES, StoreType};
-pub use options::{KvStoreOptions, LinkSource};
+pub use options::{KvStoreOptions, LinkSource, SumWatch};
 pub use registry::{Constructor, StoreRegistry};
 pub use store::{KvStore, RowPull};
 pub use sum::{Order, SUMMED, SumThreads, is_summed};

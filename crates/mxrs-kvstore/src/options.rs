@@ -10,6 +10,10 @@ use std::sync::Arc;
 /// Returns what is known about the links between these devices, in this order.
 pub type LinkSource = Arc<dyn Fn(&[Device]) -> LinkFacts + Send + Sync>;
 
+/// Called by each thread that sums a part of an array, or copies it to several devices, before it begins, with the number of
+/// elements of the part.
+pub type SumWatch = Arc<dyn Fn(usize) + Send + Sync>;
+
 /// Settings of a store. The defaults are MXNet's.
 #[derive(Clone)]
 pub struct KvStoreOptions {
@@ -19,6 +23,10 @@ pub struct KvStoreOptions {
     pub big_array_elements: u64,
     /// The threads that sum large arrays. If there is no team, the store starts one when it needs it.
     pub team: Option<Arc<Team>>,
+    /// Whether one thread sums all rows of row-sparse values, however many they are (`MXNET_KVSTORE_SERIAL_PUSH`).
+    pub serial_rows: bool,
+    /// Called for each part of a sum, for tests and statistics.
+    pub watch: Option<SumWatch>,
     /// How sums follow the links between devices in stores that sum on a device, if they do (`MXNET_KVSTORE_USETREE`).
     pub tree: Option<TreeOptions>,
     /// The links between devices. Without a source, no pair of devices can copy directly.
@@ -31,6 +39,8 @@ impl Default for KvStoreOptions {
             reduction_threads: NonZeroUsize::MIN.saturating_add(3),
             big_array_elements: 1_000_000,
             team: None,
+            serial_rows: false,
+            watch: None,
             tree: None,
             links: None,
         }
@@ -49,6 +59,7 @@ impl fmt::Debug for KvStoreOptions {
         f.debug_struct("KvStoreOptions")
             .field("reduction_threads", &self.reduction_threads)
             .field("big_array_elements", &self.big_array_elements)
+            .field("serial_rows", &self.serial_rows)
             .field("tree", &self.tree)
             .finish_non_exhaustive()
     }

@@ -249,7 +249,7 @@ fn a_result_that_nobody_has_is_passed_over() {
 
 #[test]
 fn whoever_looks_on_sees_each_call_and_can_end_it() {
-    let world = World::new(&[("a", 0.5, &[algorithm("slow", 3), algorithm("fast", 1)])]);
+    let world = World::new(&[("a", 0.5, &[algorithm("slow", 40), algorithm("fast", 1)])]);
     let seen = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&seen);
     let tuning = searching(patient().looked_on_by(move |call| {

@@ -11,6 +11,7 @@ use entries::{Entries, Group, Values};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_sync::Mutex;
 use mxrs_types::{Device, Error, Result};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// A store of this process.
@@ -33,11 +34,16 @@ struct State {
 
 impl InProcess {
     pub fn new(store_type: StoreType, context: &ArrayContext, options: &KvStoreOptions) -> Self {
-        let threads = SumThreads::new(options.reduction_threads, options.big_array_elements, options.team.clone());
+        let threads = SumThreads::of_options(options, NonZeroUsize::MAX);
+        // Rows have threads of their own only in order to have fewer.
+        let row_threads = match options.serial_rows {
+            true => SumThreads::of_options(options, NonZeroUsize::MIN),
+            false => threads.clone(),
+        };
         let state = State {
             entries: Entries::default(),
             reducer: reducer(&store_type, context, options, &threads, None),
-            rows: Buffers::new(context, threads.clone()),
+            rows: Buffers::new(context, row_threads),
             updater: None,
             compression: None,
         };

@@ -30,7 +30,7 @@ pub(crate) fn sum_compressed(
     let task = out.engine().task("kvstore_decode").reads(vars.iter().map(NdArray::var)).write(target.var());
     task.device(Device::cpu(0)).priority(job.priority).property(Property::CpuPrioritized).push(move |_| {
         // Ranges of threads begin at multiples of a block, so that each begins with a whole byte of code.
-        threads.run(n_elements.div_ceil(BLOCK), &|begin, end| {
+        threads.run_units(n_elements.div_ceil(BLOCK), BLOCK, &|begin, end| {
             let mut value = [0.0f32; BLOCK];
             for first in (begin * BLOCK..(end * BLOCK).min(n_elements)).step_by(BLOCK) {
                 let len = BLOCK.min(n_elements - first);

@@ -1,7 +1,7 @@
 //! The sums of the store `device`: each key on one of the devices that hold its values, from left to right.
 
 use super::compressed::sum_compressed;
-use super::tasks::{SumOf, copy, sum, sum_to_all};
+use super::tasks::{SumOf, copy, copy_to_all, sum, sum_to_all};
 use super::{Buffers, Job, KeySize, Reducer, stored_and_outs};
 use crate::Compression;
 use crate::sum::Order;
@@ -49,8 +49,9 @@ impl Reducer for DeviceReducer {
     }
 
     fn spread(&mut self, number: i64, stored: &NdArray, outs: &[NdArray], priority: i32) -> Result<()> {
-        if self.placement.is_begun() || outs.len() < 2 {
-            return outs.iter().try_for_each(|out| copy(stored, out, priority));
+        let are_all_on_host = stored.device().is_host() && outs.iter().all(|out| out.device().is_host());
+        if self.placement.is_begun() || outs.len() < 2 || are_all_on_host {
+            return copy_to_all(&self.buffers, stored, outs, priority);
         }
         // Before the first sum, the value goes to one device, and from there to the others.
         let first = number.rem_euclid(outs.len() as i64) as usize;

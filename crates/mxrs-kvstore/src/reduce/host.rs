@@ -1,6 +1,6 @@
 //! The sums of the store `local`: on the host, in groups of four.
 
-use super::tasks::{SumOf, copy, sum, sum_to_all};
+use super::tasks::{SumOf, copy, copy_to_all, sum, sum_to_all};
 use super::{Buffers, Job, KeySize, Reducer, stored_and_outs};
 use crate::sum::Order;
 use mxrs_ndarray::NdArray;
@@ -34,7 +34,7 @@ impl Reducer for HostReducer {
     }
 
     fn spread(&mut self, _: i64, stored: &NdArray, outs: &[NdArray], priority: i32) -> Result<()> {
-        outs.iter().try_for_each(|out| copy(stored, out, priority))
+        copy_to_all(&self.buffers, stored, outs, priority)
     }
 
     fn reduce_and_spread(&mut self, job: &Job<'_>, stored: &NdArray, outs: &[NdArray]) -> Result<()> {

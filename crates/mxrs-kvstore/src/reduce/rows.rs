@@ -39,14 +39,16 @@ pub(crate) fn sum_row_sparse(
     for (position, value) in values.iter().enumerate() {
         staged.push(buffers.on_host(value.rows(), number, 0, position)?.detach());
     }
-    let (written, vars, width) = (out.clone(), staged.clone(), width(out.shape()));
+    let (written, vars, width, threads) = (out.clone(), staged.clone(), width(out.shape()), buffers.threads.clone());
     let task = out.engine().task("kvstore_sum_rows").reads(vars.iter().map(NdArray::var)).write(out.var());
     task.device(Device::cpu(0)).priority(priority).property(Property::CpuPrioritized).push(move |_| {
-        let inputs: Vec<*const u8> = staged.iter().map(|rows| rows.as_ptr().cast_const()).collect();
-        // SAFETY: this task holds the variables of all values for reading and that of `written`, a new array, for writing.
-        // All are in host memory and have `width` elements of a summed type per row of the union.
-        unsafe { sum_rows(dtype, &union, written.as_ptr(), &inputs, width, (0, union.ids.len())) };
-        Ok(())
+        threads.run_units(union.ids.len(), width, &|begin, end| {
+            let inputs: Vec<*const u8> = staged.iter().map(|rows| rows.as_ptr().cast_const()).collect();
+            // SAFETY: this task holds the variables of all values for reading and that of `written`, a new array, for
+            // writing. All are in host memory and have `width` elements of a summed type per row: `written` has the rows of
+            // the union. Calls of this function get ranges of rows that do not overlap.
+            unsafe { sum_rows(dtype, &union, written.as_ptr(), &inputs, width, (begin, end)) };
+        })
     })?;
     RowSparse::new(ids, out)
 }

@@ -1,7 +1,7 @@
 //! The tasks that all ways of summing share: a copy, and a sum of dense arrays.
 
 use super::buffers::{Buffers, Use};
-use crate::sum::{Order, sum_range};
+use crate::sum::{Order, is_summed, sum_range};
 use mxrs_engine::Property;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Result};
@@ -21,6 +21,16 @@ pub(crate) fn copy(from: &NdArray, to: &NdArray, priority: i32) -> Result<()> {
         unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), target.as_ptr(), n_bytes) };
         Ok(())
     })
+}
+
+/// Copies an array to several others of the same shape and type. If all are in host memory, one task reads the array once.
+pub(crate) fn copy_to_all(buffers: &Buffers, from: &NdArray, to: &[NdArray], priority: i32) -> Result<()> {
+    // The sum of one array is a copy, in either order of additions. The other fields are for buffers, which it does not use.
+    let of = SumOf { number: 0, slice: 0, priority, order: Order::LeftToRight };
+    if to.len() > 1 && is_summed(from.dtype()) && sum_to_all(buffers, of, to, std::slice::from_ref(from))? {
+        return Ok(());
+    }
+    to.iter().try_for_each(|to| copy(from, to, priority))
 }
 
 /// What is summed, for the buffers of a sum.
@@ -73,7 +83,8 @@ fn sum_on_host(buffers: &Buffers, of: SumOf, outs: &[NdArray], inputs: &[NdArray
     let threads = buffers.threads.clone();
     let detach = |arrays: &[NdArray]| arrays.iter().map(NdArray::detach).collect::<Vec<_>>();
     let (written, read) = (detach(outs), detach(inputs));
-    let task = first.engine().task("kvstore_sum").reads(inputs.iter().map(NdArray::var));
+    let name = if inputs.len() == 1 { "kvstore_copy" } else { "kvstore_sum" };
+    let task = first.engine().task(name).reads(inputs.iter().map(NdArray::var));
     let task = task.writes(outs.iter().map(NdArray::var)).device(Device::cpu(0));
     task.priority(of.priority).property(Property::CpuPrioritized).push(move |_| {
         let size = dtype.size_of();

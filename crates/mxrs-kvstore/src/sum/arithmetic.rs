@@ -1,5 +1,6 @@
 //! The additions, for each element type, in both orders.
 
+use super::store;
 use half::{bf16, f16};
 use mxrs_types::{DType, Error, Result, bfloat16};
 
@@ -62,7 +63,8 @@ addend! {
 /// Number of elements that are summed at a time. The partial sums of one block stay in the first-level cache.
 const BLOCK: usize = 1024;
 
-/// Sums `n` elements of each input, and writes the sums to each output.
+/// Sums `n` elements of each input, and writes the sums to each output. Several large outputs are written past the caches,
+/// unless they are inputs too, so that the processor does not read their old content.
 ///
 /// # Safety
 /// `dtype` is one of [`SUMMED`]. Every input and every output points to `n` initialized elements of this type, aligned for
@@ -89,6 +91,7 @@ pub(crate) unsafe fn sum_range(dtype: DType, order: Order, outs: &[*mut u8], inp
 /// The promises of [`sum_range`], for the type `T`.
 unsafe fn sum_of<T: Addend>(order: Order, outs: &[*mut u8], inputs: &[*const u8], n: usize) {
     let mut sums = [T::zeroed(); BLOCK];
+    let is_large = outs.len() > 1 && n * size_of::<T>() >= store::STREAMED_BYTES;
     for begin in (0..n).step_by(BLOCK) {
         let len = BLOCK.min(n - begin);
         let sums = &mut sums[..len];
@@ -96,10 +99,14 @@ unsafe fn sum_of<T: Addend>(order: Order, outs: &[*mut u8], inputs: &[*const u8]
         // this function writes the outputs only after the last use of the slices.
         let input = |i: usize| unsafe { std::slice::from_raw_parts(inputs[i].cast::<T>().add(begin), len) };
         fold(order, sums, inputs.len(), input);
-        for out in outs {
+        for &out in outs {
+            let past_caches = is_large && !inputs.contains(&out.cast_const());
             // SAFETY: `begin + len <= n`, so the elements belong to the output. `sums` is a local variable.
-            unsafe { std::ptr::copy_nonoverlapping(sums.as_ptr(), out.cast::<T>().add(begin), len) };
+            unsafe { store::write(bytemuck::cast_slice(sums), out.cast::<T>().add(begin).cast(), past_caches) };
         }
+    }
+    if is_large {
+        store::finish();
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod rows;
+mod store;
 mod threads;
 
 pub use arithmetic::{Order, SUMMED, is_summed};

@@ -1,7 +1,9 @@
 //! The threads that sum one large array together.
 
+use crate::{KvStoreOptions, SumWatch};
 use mxrs_sync::{OnceLock, Team, TeamConfig, physical_cores};
 use mxrs_types::Result;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -9,24 +11,29 @@ use std::sync::Arc;
 const GRAIN: usize = 256;
 
 /// Splits loops over the elements of large arrays among threads. Results do not depend on the number of threads.
-#[derive(Debug)]
 pub struct SumThreads {
     threads: usize,
     /// The fewest elements of a large array.
     big_array_elements: u64,
     team: OnceLock<Arc<Team>>,
+    watch: Option<SumWatch>,
 }
 
 impl SumThreads {
     /// Loops over at least `big_array_elements` elements are split among `threads` threads of `team`. Without a team, the
     /// first such loop starts one, with at most one thread per physical core.
     pub fn new(threads: NonZeroUsize, big_array_elements: u64, team: Option<Arc<Team>>) -> Arc<Self> {
-        let cell = OnceLock::new();
-        if let Some(team) = team {
-            // The cell is empty, so `set` succeeds.
-            let _ = cell.set(team);
-        }
-        Arc::new(Self { threads: threads.get(), big_array_elements, team: cell })
+        Arc::new(Self { threads: threads.get(), big_array_elements, team: cell_of(team), watch: None })
+    }
+
+    /// The threads that these options ask for, but at most `most`.
+    pub(crate) fn of_options(options: &KvStoreOptions, most: NonZeroUsize) -> Arc<Self> {
+        Arc::new(Self {
+            threads: options.reduction_threads.min(most).get(),
+            big_array_elements: options.big_array_elements,
+            team: cell_of(options.team.clone()),
+            watch: options.watch.clone(),
+        })
     }
 
     fn team(&self) -> Result<&Team> {
@@ -43,20 +50,52 @@ impl SumThreads {
     /// # Errors
     /// Fails if the system refuses a thread.
     pub(crate) fn run(&self, n_elements: usize, body: &(dyn Fn(usize, usize) + Sync)) -> Result<()> {
-        if (n_elements as u64) < self.big_array_elements || self.threads <= 1 {
-            body(0, n_elements);
+        self.run_units(n_elements, 1, body)
+    }
+
+    /// [`Self::run`] for an array of `n_units` rows or blocks of `width` elements. The ranges are ranges of units.
+    ///
+    /// # Errors
+    /// Fails if the system refuses a thread.
+    pub(crate) fn run_units(&self, n_units: usize, width: usize, body: &(dyn Fn(usize, usize) + Sync)) -> Result<()> {
+        let body = |begin: usize, end: usize| {
+            if let Some(watch) = &self.watch {
+                watch((end - begin) * width);
+            }
+            body(begin, end);
+        };
+        if (n_units as u64).saturating_mul(width as u64) < self.big_array_elements || self.threads <= 1 {
+            body(0, n_units);
             return Ok(());
         }
         let team = self.team()?;
         let n_parts = team.size().min(self.threads).max(1);
-        let part = n_elements.div_ceil(n_parts).next_multiple_of(GRAIN);
+        let part = n_units.div_ceil(n_parts).next_multiple_of(GRAIN.div_ceil(width.max(1)));
         team.run(n_parts, &|i| {
-            let (begin, end) = ((i * part).min(n_elements), ((i + 1) * part).min(n_elements));
+            let (begin, end) = ((i * part).min(n_units), ((i + 1) * part).min(n_units));
             if begin < end {
                 body(begin, end);
             }
         });
         Ok(())
+    }
+}
+
+fn cell_of(team: Option<Arc<Team>>) -> OnceLock<Arc<Team>> {
+    let cell = OnceLock::new();
+    if let Some(team) = team {
+        // The cell is empty, so `set` succeeds.
+        let _ = cell.set(team);
+    }
+    cell
+}
+
+impl fmt::Debug for SumThreads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SumThreads")
+            .field("threads", &self.threads)
+            .field("big_array_elements", &self.big_array_elements)
+            .finish_non_exhaustive()
     }
 }
 
@@ -86,6 +125,24 @@ mod tests {
             assert_eq!((ranges[0].0, ranges.last().unwrap().1), (0, n));
             assert!(ranges.windows(2).all(|pair| pair[0].1 == pair[1].0), "{ranges:?}");
         }
+    }
+
+    #[test]
+    fn rows_are_not_cut() {
+        let options = KvStoreOptions { big_array_elements: 900, ..KvStoreOptions::default() };
+        let found = Mutex::new(Vec::new());
+        let ranges = |width, n_rows, most: usize| {
+            let threads = SumThreads::of_options(&options, NonZeroUsize::new(most).unwrap());
+            // The team has as many threads as the machine has cores, so the number of ranges may be smaller than `most`.
+            threads.run_units(n_rows, width, &|begin, end| found.lock().push((begin, end))).unwrap();
+            let mut found = std::mem::take(&mut *found.lock());
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(ranges(300, 2, 2), [(0, 2)], "600 elements");
+        assert_eq!(ranges(300, 3, 1), [(0, 3)], "one thread");
+        let several = ranges(300, 3, 2);
+        assert!(several == [(0, 2), (2, 3)] || several == [(0, 3)], "{several:?}");
     }
 
     #[test]

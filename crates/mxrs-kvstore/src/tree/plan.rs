@@ -79,6 +79,8 @@ impl Plans {
         };
         let plans = Self { plans, trees, n, array_bound: options.array_bound };
         if options.log {
+            let method = if options.backtrack { "a search of all trees" } else { "partitions of the devices" };
+            tracing::info!("trees of {n} devices, by {method}:");
             plans.log(all, &links);
         }
         plans
