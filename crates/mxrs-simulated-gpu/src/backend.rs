@@ -33,7 +33,7 @@ impl SimulatedBackend {
         let (seconds, is_reference) = (offer.seconds(), offer.is_reference());
         let offer = Offer::new(seconds, move || {
             let planned = offer.build()?;
-            let kernel = Launched::new(op, planned.kernel, &self.device);
+            let kernel = Launched::kernel(op, planned.kernel, &self.device);
             Ok(PlannedKernel { kernel, ..planned })
         });
         if is_reference { offer.as_reference() } else { offer }
@@ -67,7 +67,7 @@ impl Backend for SimulatedBackend {
 
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
         let kernel = self.host.reorder(from, to)?;
-        Ok(kernel.map(|kernel| Launched::new("reorder", kernel, &self.device)))
+        Ok(kernel.map(|kernel| Launched::kernel("reorder", kernel, &self.device)))
     }
 }
 
@@ -82,7 +82,7 @@ struct Launched {
 }
 
 impl Launched {
-    fn new(op: &str, host: Arc<dyn Kernel>, device: &Arc<SimulatedDevice>) -> Arc<dyn Kernel> {
+    fn kernel(op: &str, host: Arc<dyn Kernel>, device: &Arc<SimulatedDevice>) -> Arc<dyn Kernel> {
         let name = format!("{op} ({})", host.name()).into();
         Arc::new(Self { host, name, op: op.to_owned(), device: Arc::clone(device), team: Team::serial() })
     }
@@ -109,12 +109,12 @@ impl Kernel for Launched {
 
     fn strided(self: Arc<Self>, image_bytes: usize) -> Option<Arc<dyn Kernel>> {
         let host = Arc::clone(&self.host).strided(image_bytes)?;
-        Some(Self::new(&self.op, host, &self.device))
+        Some(Self::kernel(&self.op, host, &self.device))
     }
 
     fn fuse_add(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
         let host = Arc::clone(&self.host).fuse_add(position)?;
-        Some(Self::new(&self.op, host, &self.device))
+        Some(Self::kernel(&self.op, host, &self.device))
     }
 
     unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {

@@ -86,7 +86,7 @@ fn a_lost_device_is_named_and_the_host_goes_on() {
     let executor = world.training("resnet8", GPU, |_| {}).unwrap();
     assert_same(&step(&executor).unwrap(), &want, "before the loss");
     world.gpu.lose();
-    let error = step(&executor).err().expect("an error").to_string();
+    let error = step(&executor).expect_err("an error").to_string();
     assert!(error.contains("gpu(0)"), "{error}");
     drop(executor);
     assert_same(&self::want(&world, "resnet8"), &want, "the host");

@@ -55,11 +55,11 @@ fn arrays_on_different_devices_are_refused() {
     let on = |device| NdArray::from_slice_on(world.runtime.arrays(), [2], &[1.0f32, 2.0], device).unwrap();
     for devices in [[CPU, GPU], [GPU, CPU]] {
         let [a, b] = devices.map(on);
-        let error = nd.invoke("elemwise_add", &Attrs::new(), &[&a, &b]).err().expect("an error").to_string();
+        let error = nd.invoke("elemwise_add", &Attrs::new(), &[&a, &b]).expect_err("an error").to_string();
         assert!(error.contains("cpu(0)") && error.contains("gpu(0)"), "{error}");
     }
     let (a, out) = (on(GPU), on(CPU));
-    let error = nd.invoke_into("tanh", &Attrs::new(), &[&a], &[&out]).err().expect("an error").to_string();
+    let error = nd.invoke_into("tanh", &Attrs::new(), &[&a], &[&out]).expect_err("an error").to_string();
     assert!(error.contains("cpu(0)") && error.contains("gpu(0)"), "{error}");
 }
 
