@@ -112,13 +112,14 @@ impl NdArray {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use crate::{ArrayContext, NdArray};
     use mxrs_engine::{Engine, EngineConfig, EngineKind};
     use mxrs_storage::{Storage, StorageConfig};
     use mxrs_types::Error;
 
-    fn context(kind: EngineKind) -> ArrayContext {
+    /// A context of this kind of engine, with the default storage.
+    pub(crate) fn context(kind: EngineKind) -> ArrayContext {
         let engine = Engine::new(EngineConfig::of_kind(kind)).unwrap();
         ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap())
     }

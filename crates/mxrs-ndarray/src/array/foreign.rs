@@ -68,15 +68,10 @@ impl NdArray {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mxrs_engine::{Engine, EngineConfig, EngineKind};
-    use mxrs_storage::{Storage, StorageConfig};
+    use crate::later::tests::context;
+    use mxrs_engine::EngineKind;
     use mxrs_sync::atomic::{AtomicUsize, Ordering};
     use std::sync::Arc;
-
-    fn context(kind: EngineKind) -> ArrayContext {
-        let engine = Engine::new(EngineConfig::of_kind(kind)).unwrap();
-        ArrayContext::new(engine, Storage::new(StorageConfig::default()).unwrap())
-    }
 
     #[test]
     fn memory_is_given_back_once_after_the_last_use() {
