@@ -1,7 +1,10 @@
 //! The engine, storage and backends that a module runs on.
 
 use mxrs_exec::BindOptions;
+use mxrs_kvstore::{KvStore, KvStoreOptions, StoreRegistry};
 use mxrs_ndarray::ArrayContext;
+use mxrs_types::Result;
+use std::sync::Arc;
 
 /// What a [`Module`](crate::Module) runs on: the engine and storage of its arrays, and the options for binding graphs. The
 /// facade's `Runtime` implements it, and so does the pair `(ArrayContext, BindOptions)`.
@@ -11,6 +14,21 @@ pub trait Host {
 
     /// Backends, operators and passes of bound graphs.
     fn bind_options(&self) -> BindOptions;
+
+    /// Creates the key-value store of this name, such as `local` or `device`. Without a method of its own, a host has the
+    /// stores of one process with MXNet's default settings.
+    ///
+    /// # Errors
+    /// Returns an error if no store has the name.
+    fn kvstore(&self, name: &str) -> Result<Arc<dyn KvStore>> {
+        StoreRegistry::new().create(name, self.arrays(), &KvStoreOptions::default())
+    }
+
+    /// Whether the store updates the weights, if nothing else decides (`MXNET_UPDATE_ON_KVSTORE`; default true). Otherwise
+    /// it only sums gradients, and each device updates its own copy of the weights.
+    fn update_on_kvstore(&self) -> bool {
+        true
+    }
 }
 
 impl Host for (ArrayContext, BindOptions) {
