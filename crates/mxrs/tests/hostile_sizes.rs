@@ -79,3 +79,19 @@ fn weights_without_channels_are_not_folded() {
         assert!(error.to_string().contains("at least 1 axes"), "{error}");
     }
 }
+
+/// Ranges without elements belong to data without channels only, and data without channels has a single range.
+#[test]
+fn ranges_that_do_not_fit_the_data_are_refused() {
+    let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+    let imperative = runtime.imperative().unwrap();
+    let array = |shape: &[usize], dtype| NdArray::zeros(runtime.arrays(), shape, dtype).unwrap();
+    for op in ["_contrib_dequantize", "_contrib_requantize"] {
+        for (shape, n_ranges) in [(&[][..], 0), (&[4], 0), (&[4], 2), (&[2, 3], 0), (&[2, 3], 2), (&[2, 0], 2)] {
+            let (data, range) = (array(shape, DType::I32), array(&[n_ranges], DType::F32));
+            let error = imperative.invoke(op, &Attrs::new(), &[&data, &range, &range]).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{op} {shape:?} {n_ranges}: {error}");
+            assert!(error.to_string().contains("range"), "{op} {shape:?} {n_ranges}: {error}");
+        }
+    }
+}

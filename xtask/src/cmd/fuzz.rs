@@ -2,6 +2,7 @@
 //!
 //! This does not need cargo-fuzz: the coverage flags are set here. With the nightly toolchain the address sanitizer is on
 //! too. Each run starts from `fuzz/corpus/<target>`. New inputs go to a cache folder, or with `--keep` to the corpus.
+//! `--random-graphs` runs random graphs without guidance by coverage instead.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use crate::workspace::read_manifest;
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions=on";
+/// Flags without the recording of coverage.
+const CHECKED: &str = "--cfg fuzzing -Cdebug-assertions=on";
 const SANITIZER: &str = "-Zsanitizer=address";
 
 /// libFuzzer reports a single allocation above this limit as an error, because no input of a target justifies it.
@@ -42,6 +45,9 @@ pub struct Args {
     /// Keep new inputs in fuzz/corpus
     #[arg(long)]
     keep: bool,
+    /// Bind and run this many random graphs without guidance by coverage, several times as many per second
+    #[arg(long, conflicts_with_all = ["target", "execs", "seconds", "keep"])]
+    random_graphs: Option<NonZeroU64>,
 }
 
 /// Results of one target.
@@ -60,6 +66,9 @@ struct Outcome {
 /// Fails if the targets do not build, no target has the given name, or a target crashed.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
+    if let Some(n_graphs) = args.random_graphs {
+        return random_graphs(&session, n_graphs, args.seed.unwrap_or(NonZeroU32::MIN));
+    }
     let targets = chosen(&session.workspace.root, args.target.as_deref())?;
     let programs = build(&session)?;
     let outcomes = targets.iter().map(|target| fuzz(&session, &programs, target, args)).collect::<Result<Vec<_>>>()?;
@@ -85,20 +94,34 @@ fn chosen(root: &Path, wanted: Option<&str>) -> Result<Vec<String>> {
 
 /// Builds all targets; returns the folder of the programs.
 fn build(session: &Session) -> Result<PathBuf> {
+    Ok(build_with(session, COVERAGE, "--bins")?.join("release"))
+}
+
+/// Builds what `kind` selects, with these flags of rustc and the address sanitizer; returns the folder of the build.
+fn build_with(session: &Session, flags: &str, kind: &str) -> Result<PathBuf> {
     let nightly = session.nightly("cargo").arg("--version").succeeds();
     let flags = if nightly {
-        format!("{COVERAGE} {SANITIZER}")
+        format!("{flags} {SANITIZER}")
     } else {
         eprintln!("fuzz: no nightly toolchain; going on without the address sanitizer");
-        COVERAGE.to_owned()
+        flags.to_owned()
     };
     let host = session.host()?;
     let target_dir = session.target_dir().join("fuzz");
     let cargo = if nightly { session.nightly("cargo").arg("build") } else { session.cargo("build") };
-    // If the target is named, cargo does not apply the coverage flags to build scripts and procedural macros.
-    let cargo = cargo.args(["--manifest-path", "fuzz/Cargo.toml", "--release", "--bins", "--target", &host]);
+    // If the target is named, cargo does not apply the flags to build scripts and procedural macros.
+    let cargo = cargo.args(["--manifest-path", "fuzz/Cargo.toml", "--release", kind, "--target", &host]);
     cargo.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", &target_dir).stream()?;
-    Ok(target_dir.join(host).join("release"))
+    Ok(target_dir.join(host))
+}
+
+/// Builds and runs `fuzz/examples/random_graphs.rs`.
+fn random_graphs(session: &Session, n_graphs: NonZeroU64, seed: NonZeroU32) -> Result<()> {
+    let program = build_with(session, CHECKED, "--examples")?.join("release/examples/random_graphs");
+    let artifacts = session.workspace.root.join("fuzz/artifacts/run_graph");
+    std::fs::create_dir_all(&artifacts).with_context(|| format!("making {}", artifacts.display()))?;
+    let run = session.program(program).args([n_graphs.to_string(), seed.to_string()]).arg(&artifacts);
+    run.stream().with_context(|| format!("random graphs; inputs that panicked are in {}", artifacts.display()))
 }
 
 fn fuzz(session: &Session, programs: &Path, target: &str, args: &Args) -> Result<Outcome> {

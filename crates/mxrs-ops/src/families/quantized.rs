@@ -155,12 +155,26 @@ pub fn learn_channel_ranges<'a>(
         learn(&mut all, shape, "range")?;
     }
     let size = all.dim(0).unwrap_or(1);
-    if let Some(channels) = channels.filter(|channels| size != 1 && size != *channels) {
-        let expected = format!("one element, or {channels}: one per output channel");
+    let expected = match channels {
+        Some(channels) if size != 1 && size != channels => {
+            Some(format!("one element, or {channels}: one per output channel"))
+        }
+        None if size == 0 => Some("one element, or one per output channel".to_owned()),
+        _ => None,
+    };
+    if let Some(expected) = expected {
         return Err(Error::shape(OP, "range", expected, format!("{size} elements")));
     }
     let all = PartialShape::new([Some(size)]);
     shapes.into_iter().try_for_each(|shape| learn(shape, &all, "range"))
+}
+
+/// Infers the shapes of the ranges of the input `data`: one element, or one element per position along axis 1 of `data`.
+pub fn learn_data_ranges(ranges: &mut [PartialShape], data: &PartialShape) -> Result<()> {
+    match data.ndim() {
+        Some(0 | 1) => learn_ranges(ranges),
+        _ => learn_channel_ranges(ranges, data.dim(1)),
+    }
 }
 
 /// Infers that ranges are float32.

@@ -6,7 +6,7 @@
 //! MXNet: `_contrib_dequantize`. Dtypes: i8 u8, and, beyond MXNet, the i32 sums that products return.
 
 use crate::families::quantized::{
-    floats, integers, learn_channel_ranges, learn_range_types, range_of, ranges, require_type, sample,
+    floats, integers, learn_data_ranges, learn_range_types, range_of, ranges, require_type, sample,
 };
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
@@ -50,7 +50,7 @@ pub fn define() -> OpDef {
 fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let [data, ranges @ ..] = inputs else { return Ok(()) };
     unify(data, &mut outputs[0], "output")?;
-    learn_channel_ranges(ranges, data.dim(1))
+    learn_data_ranges(ranges, data)
 }
 
 fn run(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {

@@ -10,8 +10,8 @@
 
 use super::quantize_v2::{QuantizeParams, extent};
 use crate::families::quantized::{
-    self, Range, floats, integers, learn_channel_ranges, learn_range_types, learn_ranges, range_of, ranges,
-    require_type, sample, to_integer, write_ranges,
+    self, Range, floats, integers, learn_data_ranges, learn_range_types, learn_ranges, range_of, ranges, require_type,
+    sample, to_integer, write_ranges,
 };
 use crate::inference::{learn_dtype, unify};
 use crate::numeric;
@@ -42,7 +42,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     params.get::<QuantizeParams>().calibrated()?;
     let [data, ranges @ ..] = inputs else { return Ok(()) };
     unify(data, &mut outputs[0], "output")?;
-    learn_channel_ranges(ranges, data.dim(1))?;
+    learn_data_ranges(ranges, data)?;
     learn_ranges(&mut outputs[1..])
 }
 
