@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; also rayon and a static graph
+//! cargo xtask compare kvstore  MXNet 1.9.1's key-value stores and ours on the gradients of a network
 //! cargo xtask compare memory   networks in MXNet 1.9.1 and mxrs: bytes planned, bytes resident; recomputation
 //! cargo xtask compare score    inference of networks in mxrs, MXNet, OpenVINO, ONNX Runtime, PyTorch, tract and Candle
 //! cargo xtask compare storage  our pools, glibc's malloc and mimalloc on the same traces
@@ -36,6 +37,7 @@
 
 pub mod counting;
 pub mod engine;
+pub mod kvstore;
 pub mod machine;
 pub mod memory;
 pub mod planning;

@@ -115,6 +115,30 @@ fn memory_without_mxnet() {
 }
 
 #[test]
+fn kvstore_without_mxnet() {
+    let flags = ["--network", "mlp", "--seconds", "0.1", "--steps", "2", "--python", "no-such-python"];
+    let report = report(env!("CARGO_BIN_EXE_compare_kvstore"), &flags);
+    assert!(report["peers"][0]["missing"].as_str().unwrap().contains("--python PATH"), "{report:#}");
+    let steps = rows(&report, "steps");
+    assert_eq!(steps.len(), 8, "2 stores, 2 and 4 devices, with one call and with two");
+    for row in steps {
+        assert!(row["mxrs_s"]["median"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["mxrs_gbs"].as_f64().unwrap() > 0.0 && row["mxnet_s"].is_null() && row["ratio"].is_null(), "{row}");
+    }
+}
+
+#[test]
+fn numbers_of_devices_and_steps_are_checked() {
+    for (flag, value) in [("--devices", "5"), ("--devices", "2,0"), ("--steps", "13")] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_compare_kvstore")).args([flag, value]).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(1));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(&format!("error: {flag} ")) && stderr.contains("expected 1 to"), "{stderr}");
+    }
+}
+
+#[test]
 fn a_row_that_says_nothing_is_an_error_that_says_what_it_needs() {
     let output = Command::new(env!("CARGO_BIN_EXE_compare_memory")).args(["--saving", "lenet"]).output();
     let output = output.expect("it starts");

@@ -165,6 +165,15 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Parses `NAME=DEVICE`, the device of a group of nodes.
+pub fn group(text: &str) -> Result<(String, mxrs::types::Device), String> {
+    let (name, device) = text.split_once('=').unwrap_or_default();
+    match device.parse() {
+        Ok(device) if !name.is_empty() => Ok((name.into(), device)),
+        _ => Err("expected NAME=DEVICE, such as layer0=cpu(1)".into()),
+    }
+}
+
 /// Parses a shape such as `1,28,28`, `(1, 28, 28)` or `1x28x28`.
 pub fn shape(text: &str) -> Result<Shape, String> {
     let inner = text.trim().trim_start_matches('(').trim_end_matches(')').trim_end_matches(',');

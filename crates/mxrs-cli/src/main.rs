@@ -6,6 +6,7 @@
 mod args;
 mod batches;
 mod cmd;
+mod contexts;
 mod exit;
 mod interrupt;
 mod logging;

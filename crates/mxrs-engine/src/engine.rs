@@ -10,6 +10,7 @@ use crate::gpu::{GpuDevice, Gpus, OnUse, VarEvents};
 use crate::lifecycle::Handle;
 use crate::op::{OpName, Property, Synchronous, Use};
 use crate::pool::{Order, Pool, PoolId};
+use crate::records;
 use crate::task::TaskBuilder;
 use crate::var::Var;
 use crate::wait::{Idle, WaitedFor};
@@ -175,6 +176,7 @@ impl EngineBuilder {
         }
         let id = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let stall_after = config.stall_after;
+        records::note_engine(&config);
         let inner = Arc::new(Inner {
             id,
             watch: stall_after.map(|_| Watch::new()),

@@ -55,6 +55,7 @@ mod op;
 mod parker;
 mod pool;
 mod push;
+mod records;
 mod run;
 mod slab;
 mod streams;

@@ -6,9 +6,11 @@ use crate::engine::Inner;
 use crate::op::{Body, Dispatch, OpName, PoolRole, Property, Task, Uses, give_back_uses, normalize};
 use crate::parker::Parker;
 use crate::pool::PoolId;
+use crate::records;
 use crate::var::{self, Refused};
 use mxrs_sync::Team;
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
+use mxrs_trace::SpanKind;
 use mxrs_types::EngineKind;
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -65,6 +67,17 @@ impl Inner {
 
     /// Appends a task to its variables, and dispatches it if it need not wait.
     pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<(), NotPushed> {
+        if records::are_needed() { self.push_recorded(task) } else { self.push_unrecorded(task) }
+    }
+
+    #[cold]
+    fn push_recorded(self: &Arc<Self>, task: Task) -> Result<(), NotPushed> {
+        let _span = self.task_span(SpanKind::Push, &task);
+        self.log_if_asked(&task, "push");
+        self.push_unrecorded(task)
+    }
+
+    fn push_unrecorded(self: &Arc<Self>, task: Task) -> Result<(), NotPushed> {
         let busy = self.announce();
         let (dispatch, deletes) = (task.dispatch, task.property == Property::DeleteVar);
         if self.is_stopped() && !deletes && !task.is_bulk() && !is_inside(self.id) {
@@ -79,9 +92,6 @@ impl Inner {
         {
             self.refuse();
             return Err(NotPushed { error, task: Some(task) });
-        }
-        if self.config.info {
-            self.log_if_waited_for(&task, "push");
         }
         let parker = match dispatch {
             Dispatch::Pusher => {

@@ -5,8 +5,10 @@ use crate::context::{Inside, RunContext, Worker};
 use crate::engine::Inner;
 use crate::failure::Failure;
 use crate::op::{Dispatch, OpName, Property, Task};
+use crate::records;
 use crate::var::{self, Freed};
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
+use mxrs_trace::SpanKind;
 use mxrs_types::{Error, ErrorKind, Result};
 use std::any::Any;
 use std::cell::RefCell;
@@ -106,9 +108,15 @@ impl Inner {
         }
     }
 
-    /// Registers the task with the stall watch, if there is one, while `run` executes.
+    /// Calls `run`, the work of the task. Records it, and registers the task with the stall watch, if those are on.
     #[inline]
     pub(crate) fn watched<R>(&self, task: &Task, run: impl FnOnce() -> R) -> R {
+        if records::are_needed() { self.run_recorded(task, run) } else { run() }
+    }
+
+    #[cold]
+    fn run_recorded<R>(&self, task: &Task, run: impl FnOnce() -> R) -> R {
+        let _span = self.task_span(SpanKind::Run, task);
         let Some(watch) = &self.watch else { return run() };
         let number = watch.begin(task);
         let result = run();
@@ -164,6 +172,7 @@ impl Inner {
     #[cold]
     fn start_body(self: &Arc<Self>, task: Task, context: RunContext) -> (Outcome, Option<Task>) {
         let (name, pusher_waits) = (task.name.clone(), task.dispatch == Dispatch::Pusher);
+        let span = self.task_span(SpanKind::Run, &task);
         let mut completion = None;
         let result = catch_unwind(AssertUnwindSafe(|| {
             task.start(&context, |task| {
@@ -172,6 +181,7 @@ impl Inner {
                 made
             })
         }));
+        drop(span);
         let Some(completion) = completion else { return (Outcome::Started, None) };
         if let Err(panic) = result {
             // This call fails if the body completed the task before it panicked; the result of the earlier completion
@@ -208,9 +218,32 @@ impl Inner {
         failure: Option<&Arc<Failure>>,
         home: Option<Worker>,
     ) -> Option<Task> {
-        if self.config.info {
-            self.log_if_waited_for(&task, "completion");
+        if records::are_needed() {
+            self.complete_recorded(task, failure, home)
+        } else {
+            self.complete_unrecorded(task, failure, home)
         }
+    }
+
+    #[cold]
+    fn complete_recorded(
+        self: &Arc<Self>,
+        task: Task,
+        failure: Option<&Arc<Failure>>,
+        home: Option<Worker>,
+    ) -> Option<Task> {
+        let _span = self.task_span(SpanKind::Complete, &task);
+        self.log_if_asked(&task, "completion");
+        self.complete_unrecorded(task, failure, home)
+    }
+
+    #[inline]
+    fn complete_unrecorded(
+        self: &Arc<Self>,
+        task: Task,
+        failure: Option<&Arc<Failure>>,
+        home: Option<Worker>,
+    ) -> Option<Task> {
         let mut freed = Freed::default();
         var::release(&task, |_| failure, &mut freed);
         drop(task);

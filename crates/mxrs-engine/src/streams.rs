@@ -3,7 +3,7 @@
 
 use crate::context::{RunContext, Worker};
 use crate::engine::Inner;
-use crate::gpu::{StreamOwner, TaskStreams, VarEvents, Waits};
+use crate::gpu::{StreamOwner, TaskEvent, TaskStreams, VarEvents, Waits};
 use crate::op::{Property, Task, mark};
 use crate::pool::PoolId;
 use crate::var::{Var, WaitFor};
@@ -62,6 +62,7 @@ impl Inner {
     #[cold]
     pub(crate) fn end_on_device(&self, task: &Task, streams: &TaskStreams, result: Result<()>) -> Result<()> {
         let finished = streams.finish(self.config.effective_gpu_sync());
+        let finished = finished.map(|event| event.map(|event| TaskEvent::wrap(event, task.name.clone())));
         match &finished {
             Ok(Some(event)) => note(task, |events, write| events.after(event, write)),
             Ok(None) | Err(_) if task.marks() & mark::EVENTS != 0 => {
@@ -116,7 +117,7 @@ fn owner(worker: Option<Worker>) -> StreamOwner {
         None => StreamOwner::Pusher,
         Some(Worker { pool, index }) => match pool {
             PoolId::Gpu(_) => StreamOwner::Worker(index),
-            PoolId::GpuPriority(_) => StreamOwner::Prioritised(index),
+            PoolId::GpuPriority(_) => StreamOwner::Prioritized(index),
             PoolId::GpuCopy(_) => StreamOwner::Copy(index),
             PoolId::Copy => StreamOwner::SharedCopy,
             PoolId::Global => StreamOwner::Shared,

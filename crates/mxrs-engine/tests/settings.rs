@@ -146,21 +146,21 @@ fn one_worker_keeps_push_order() {
 /// D5: prioritized operators run while all normal workers are blocked; `cpu_priority_workers` limits how many of them
 /// run at the same time.
 #[test]
-fn d5_prioritised_run_while_normal_workers_are_blocked() {
+fn d5_prioritized_run_while_normal_workers_are_blocked() {
     for workers in [1, 4] {
         let config = EngineConfig { cpu_priority_workers: count(workers), ..EngineConfig::default() };
         let engine = Engine::new(config).unwrap();
         assert_eq!(engine.counters().pool(PoolId::CpuPriority).unwrap().threads, workers, "from the start");
-        let (normal, prioritised) = (Door::default(), Door::default());
+        let (normal, prioritized) = (Door::default(), Door::default());
         engine.task("block").push(normal.body()).unwrap();
         assert_eq!(normal.inside(1), 1);
         for i in 0..8 {
             let task = engine.task("reduce").property(Property::CpuPrioritized).device(Device::cpu(i % 3));
-            task.push(prioritised.body()).unwrap();
+            task.push(prioritized.body()).unwrap();
         }
-        assert_eq!(prioritised.inside(workers), workers);
+        assert_eq!(prioritized.inside(workers), workers);
         thread::sleep(Duration::from_millis(10));
-        prioritised.open();
+        prioritized.open();
         while engine.counters().completed < 8 {
             thread::sleep(Duration::from_millis(1));
         }

@@ -56,8 +56,8 @@ capabilities! {
     Cuda = "the CUDA backend", planned;
     /// Kernels of cuDNN.
     Cudnn = "the cuDNN backend", planned;
-    /// A key-value store.
-    KvStore = "a key-value store", planned;
+    /// Key-value stores, compiled in.
+    KvStore = "the feature kvstore", planned;
     /// Training on several machines.
     Distributed = "distributed training", planned;
     /// A profiler.
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(text(Capability::Core), "in effect");
         assert_eq!(text(Capability::Fork), "in effect");
         assert_eq!(text(Capability::Gpu), "needs a GPU device, which this build has none of");
-        assert_eq!(text(Capability::KvStore), "not yet: it needs a key-value store");
+        assert_eq!(text(Capability::Distributed), "not yet: it needs distributed training");
         assert_eq!(text(Capability::TensorRt), "needs the TensorRT backend, which mxrs does not contain");
         let of_version = |capability| here.state_of_version(capability).to_string();
         assert_eq!(of_version(Capability::Fork), "needs a system that forks processes, which is Unix");

@@ -1,6 +1,6 @@
 //! Shapes, types and arrays of every variable, before lowering.
 
-use crate::device::expect_device;
+use crate::device::{device_of, expect_device};
 use crate::lower::Bound;
 use crate::options::BindOptions;
 use crate::pool::{Arrays, Role};
@@ -79,10 +79,11 @@ pub fn variables(
         let entry = graph.output_id(id, 0).index();
         let is_input = inputs.iter().any(|(input, _)| input == name);
         let is_constant = !is_input && !graph.is_label(id);
+        let device = device_of(graph.node(id), options);
         let role = if is_constant { Role::Parameter } else { Role::PerShape };
         let array = match params.get(name) {
             Some(array) if !is_input => {
-                expect_device(array, options.device, || format!("argument `{name}`"))?;
+                expect_device(array, device, || format!("argument `{name}`"))?;
                 from.give(role, name, array);
                 array.clone()
             }
@@ -90,7 +91,7 @@ pub fn variables(
                 absent.push(name.clone());
                 continue;
             }
-            _ => from.get(role, name, &known.shapes[entry], known.dtypes[entry])?,
+            _ => from.get(role, name, (&known.shapes[entry], known.dtypes[entry]), device)?,
         };
         bound.insert(id, Bound { index: arrays.len(), is_constant });
         arrays.push((name.clone(), array));

@@ -28,18 +28,19 @@ pub struct Choice {
     pub chosen_by: ChosenBy,
 }
 
-/// Like [`choose`], but a result of timing, if there is one, takes precedence over estimates.
+/// Like [`choose`], but a result of timing, if there is one, takes precedence over estimates. Without `tuning`, estimates
+/// decide.
 ///
 /// # Errors
 /// Returns the errors of [`choose`], or the error of the callback that is called during the timing.
 pub(crate) fn choose_tuned(
     backends: &[Arc<dyn Backend>],
     call: &OpCall<'_>,
-    (tuning, team): (&Tuning, &Team),
+    (tuning, team): (Option<&Tuning>, &Team),
     node: &str,
 ) -> Result<Choice> {
     expect_dtype(call)?;
-    match tuning.choose(backends, call, team, node)? {
+    match tuning.map(|tuning| tuning.choose(backends, call, team, node)).transpose()?.flatten() {
         Some(choice) => Ok(choice),
         None => choose(backends, call),
     }

@@ -1,7 +1,6 @@
 //! Costly calls: those for which a reference kernel is too slow. A warning names a costly call that has no other kernel.
 
 use crate::choose::{Choice, has_fast_kernel};
-use crate::options::BindOptions;
 use mxrs_op::{Backend, OpCall, TensorDesc};
 use mxrs_sync::Mutex;
 use mxrs_types::DType;
@@ -40,13 +39,13 @@ pub fn wide(descs: &[TensorDesc], half: DType) -> Vec<TensorDesc> {
 }
 
 /// Logs a warning if a costly call runs on a reference kernel, once per operator for all graphs that share
-/// [`BindOptions::warned`]. If the reference backend is the only one, the user has chosen it and no warning is logged.
-pub fn warn(call: &OpCall<'_>, choice: &Choice, options: &BindOptions, node: &str) {
-    let backends = &options.backends;
+/// [`BindOptions::warned`](crate::BindOptions::warned). If the reference backend is the only one, the user has chosen it and
+/// no warning is logged. `backends` are those of the call's device.
+pub fn warn(call: &OpCall<'_>, choice: &Choice, backends: &[Arc<dyn Backend>], warned: &Warned, node: &str) {
     if choice.backend == REFERENCE
         && has_kernels(backends)
         && is_costly(call)
-        && let Some(line) = options.warned.line(call, choice, backends, node)
+        && let Some(line) = warned.line(call, choice, backends, node)
     {
         tracing::warn!("{line}");
     }

@@ -1,38 +1,56 @@
-//! Binding on a device: the backends that may be used there, and the check that arrays are there.
+//! Binding on one or several devices: the backends that may be used on each, and the check that arrays are there.
 
 use crate::options::BindOptions;
 use crate::tune::Tuning;
+use mxrs_graph::Node;
 use mxrs_ndarray::NdArray;
 use mxrs_op::Backend;
 use mxrs_types::{Device, DeviceKind, Error, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Options with only what the device of the options allows: the backends that run there, and timing only on the host.
+/// Options with only what their device allows: the backends that run there, and timing only on the host. If groups are on
+/// other devices, all backends stay, and [`backends_on`] chooses among them for each node.
 ///
 /// # Errors
-/// Returns an error if there are backends, but none that runs on the device, or if the device is a kind of memory for copies
+/// Returns an error if there are backends, but none that runs on some device, or if a device is a kind of memory for copies
 /// only.
 pub fn on_device(options: &BindOptions) -> Result<Cow<'_, BindOptions>> {
+    let devices = options.devices();
+    for device in &devices {
+        if is_for_copies(*device) {
+            return Err(Error::invalid("device of a graph", device, "a cpu or a gpu"));
+        }
+        if !options.backends.is_empty() && !options.backends.iter().any(|backend| backend.runs_on(*device)) {
+            return Err(nothing_there(options, *device));
+        }
+    }
     let device = options.device;
-    if is_for_copies(device) {
-        return Err(Error::invalid("device of a graph", device, "a cpu or a gpu"));
-    }
-    let is_there = |backend: &&Arc<dyn Backend>| backend.runs_on(device);
-    let n_there = options.backends.iter().filter(is_there).count();
-    if n_there == 0 && !options.backends.is_empty() {
-        return Err(nothing_there(options));
-    }
-    if n_there == options.backends.len() && device.is_host() {
+    let is_whole = options.backends.iter().all(|backend| backend.runs_on(device)) && device.is_host();
+    if is_whole || devices.len() > 1 {
         return Ok(Cow::Borrowed(options));
     }
-    let backends = options.backends.iter().filter(is_there).cloned().collect();
+    let backends = options.backends.iter().filter(|backend| backend.runs_on(device)).cloned().collect();
     let tuning = if device.is_host() { options.tuning.clone() } else { Tuning::default() };
     Ok(Cow::Owned(BindOptions { backends, tuning, ..options.clone() }))
 }
 
+/// The backends of these options that run on `device`, which is one of the graph's devices.
+pub fn backends_on(options: &BindOptions, device: Device) -> Cow<'_, [Arc<dyn Backend>]> {
+    // Without groups, `on_device` has left out the backends of other devices.
+    if options.groups.is_empty() || options.backends.iter().all(|backend| backend.runs_on(device)) {
+        return Cow::Borrowed(&options.backends);
+    }
+    options.backends.iter().filter(|backend| backend.runs_on(device)).cloned().collect()
+}
+
+/// The device of a node.
+pub fn device_of(node: &Node, options: &BindOptions) -> Device {
+    node.device.unwrap_or(options.device)
+}
+
 /// The error of a device without a backend. It lists where each backend runs, among the first devices of each kind.
-fn nothing_there(options: &BindOptions) -> Error {
+fn nothing_there(options: &BindOptions, device: Device) -> Error {
     const N_ASKED: u32 = 8;
     let asked = || (0..N_ASKED).map(Device::gpu);
     let place = |backend: &Arc<dyn Backend>| {
@@ -44,10 +62,7 @@ fn nothing_there(options: &BindOptions) -> Error {
         format!("{} runs on {places}", backend.name())
     };
     let places: Vec<String> = options.backends.iter().map(place).collect();
-    Error::not_built(
-        format!("operators on {}", options.device),
-        format!("no backend runs there: {}", places.join("; ")),
-    )
+    Error::not_built(format!("operators on {device}"), format!("no backend runs there: {}", places.join("; ")))
 }
 
 /// Whether a device is memory of the host for copies to devices or between processes. The host computes on such memory as on

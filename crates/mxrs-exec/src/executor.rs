@@ -2,7 +2,7 @@
 
 use crate::aliases::check_aliases;
 use crate::bind::{Missing, Variables, variables};
-use crate::device::on_device;
+use crate::device::{device_of, on_device};
 use crate::freeze;
 use crate::gradients::BoundGradient;
 use crate::monitor::Monitor;
@@ -77,7 +77,7 @@ impl Executor {
     ///
     /// # Errors
     /// Returns the errors of [`Self::simple_bind`]. Returns an error if a parameter is missing, has another shape or is on
-    /// another device than [`BindOptions::device`].
+    /// another device than the graph has for it.
     /// Returns an error if an array that an operator rewrites, such as a moving mean, shares memory with another array.
     pub fn bind(
         graph: &Graph,
@@ -99,7 +99,7 @@ impl Executor {
     ) -> Result<Self> {
         let output_names = graph.output_names();
         let options = &*on_device(options)?;
-        let arrays = Arrays::new(context, options.device, options.pool.as_ref())?;
+        let arrays = Arrays::new(context, &options.devices(), options.pool.as_ref())?;
         let graph = Arc::new(prepare_graph(graph, options)?.0);
         let variables = variables(&graph, &arrays, inputs, params, missing, options)?;
         Self::assemble((graph, output_names), arrays, variables, context, options)
@@ -115,8 +115,8 @@ impl Executor {
     ) -> Result<Self> {
         let outputs = graph.heads().iter().enumerate().map(|(i, head)| {
             let entry = graph.entry_id(*head).index();
-            let (shape, dtype) = (&variables.known.shapes[entry], variables.known.dtypes[entry]);
-            arrays.get(Role::PerShape, &format!("output {i}"), shape, dtype)
+            let of = (&variables.known.shapes[entry], variables.known.dtypes[entry]);
+            arrays.get(Role::PerShape, &format!("output {i}"), of, device_of(graph.node(head.node), options))
         });
         let outputs = outputs.collect::<Result<Vec<_>>>()?;
         let training = Training::new(&graph, &arrays, &variables, options)?;

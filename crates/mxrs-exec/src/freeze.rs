@@ -31,7 +31,7 @@ impl Executor {
             return Err(Error::invalid("freeze", "an executor bound with gradients", "one bound for inference"));
         }
         self.runner(false)?;
-        self.context.engine().wait_to_write(self.pool().var())?;
+        self.pool().wait()?;
         self.training_runner.take();
         let mut runner = self.inference_runner.take();
         if let Some(runner) = &mut runner {
@@ -46,10 +46,8 @@ impl Executor {
             self.variables.arrays = left.collect();
             self.pool().let_go(&gone);
             let storage = self.context.storage().clone();
-            let device = self.options.device;
-            let release = || {
-                storage.release_all(device);
-            };
+            let devices = self.options.devices();
+            let release = || devices.iter().for_each(|device| _ = storage.release_all(*device));
             let mut read = |index: usize, array: &NdArray| read(&names[index], array);
             runner.freeze((bound, self.outputs.clone()), &nothing, &self.options, (&mut read, &release))?;
         }

@@ -7,8 +7,8 @@
 //! [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records the calls for gradients ([`autograd`]),
 //! and runs graphs as functions ([`CachedOp`]).
 //!
-//! A graph runs on one device ([`BindOptions::device`]), with the backends that run there. On a device with streams, tasks
-//! enqueue the steps on their streams and wait for nothing.
+//! A graph runs on one device ([`BindOptions::device`]), or on several ([`BindOptions::groups`]). A call uses the backends that
+//! run on its device. On a device with streams, tasks enqueue the steps on their streams and wait for nothing.
 //!
 //! The reference kernels are the only backend that this crate knows by name. The crate names two groups of operators: the
 //! operators that sum gradients of recorded calls, and common operators that have a method each. Whatever else binding does
@@ -77,7 +77,9 @@ mod program_passes;
 mod ready;
 mod report;
 mod reshape;
+mod reused;
 mod run;
+mod run_random;
 mod runner;
 mod segment;
 mod store;
@@ -101,7 +103,7 @@ pub use monitor::Monitored;
 pub use options::{BindOptions, Recompute};
 pub use pipeline::{Outcome, PassReport, optional_pass_names, pass_names};
 pub use pool::MemoryPool;
-pub use report::{ExecutorReport, FusedReport, StepReport};
+pub use report::{DeviceBytes, ExecutorReport, FusedReport, StepReport};
 pub use reshape::ReshapeOptions;
 pub use store::PackedStore;
 pub use timing::StepTimes;

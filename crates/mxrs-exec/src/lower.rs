@@ -13,15 +13,20 @@
 //!   because it decides which inputs of the next call are constants, and thereby its kernel.
 //! - Switch: none, because only a program can run.
 
+mod cross;
+mod heads;
+
 use crate::choose::{choose_adder, choose_reorder, choose_tuned};
 use crate::constants::folded_nodes;
 use crate::costly;
+use crate::device::{backends_on, device_of};
 use crate::options::BindOptions;
 use crate::program::{Action, Origin, Program, Step, Value, ValueId};
+use cross::give_arrays;
 use mxrs_graph::{EntryId, Graph, Node, NodeId};
 use mxrs_op::{FUSED_OP, Fused, OpCall, TensorDesc, View};
-use mxrs_types::{DType, Layout, Result, ResultExt, Shape, WriteReq};
-use rustc_hash::FxHashMap;
+use mxrs_types::{DType, Device, Layout, Result, ResultExt, Shape, WriteReq};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What lowering needs to know of a bound variable.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +71,8 @@ struct Lowering<'a> {
     /// Copies of values in other layouts.
     variants: FxHashMap<(ValueId, Layout), ValueId>,
     is_constant: Vec<bool>,
+    /// Values that are copies of values of another device.
+    copied: FxHashSet<ValueId>,
     /// For each node, whether it is computed once by a prepare step.
     is_folded: Vec<bool>,
     /// For each value, whether a kernel makes it. Such a kernel can write the value directly to an output array.
@@ -94,6 +101,7 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         of_entry: FxHashMap::default(),
         variants: FxHashMap::default(),
         is_constant: Vec::new(),
+        copied: FxHashSet::default(),
         is_folded: folded_nodes(&source),
         is_computed: Vec::new(),
         random_of: FxHashMap::default(),
@@ -113,7 +121,8 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         if let Some(variable) = source.bound.get(&id) {
             let entry = source.graph.output_id(id, 0);
             let is_constant = variable.is_constant && !source.is_train;
-            let value = lowering.add_value(lowering.desc(entry), Origin::Bound(variable.index), is_constant);
+            let (desc, device) = (lowering.desc(entry), device_of(node, options));
+            let value = lowering.add_value(desc, Origin::Bound(variable.index), device, is_constant);
             lowering.of_entry.insert(entry, value);
         } else {
             lowering.node(id, node).context(|| format!("binding `{}`", node.name))?;
@@ -128,6 +137,7 @@ pub fn lower_with_values(source: Source<'_>, options: &BindOptions) -> Result<(P
         lowering.end_forward()?;
     }
     lowering.heads(source.n_forward_heads..n_heads)?;
+    give_arrays(&mut lowering.program);
     Ok((lowering.program, lowering.of_entry))
 }
 
@@ -136,8 +146,8 @@ impl Lowering<'_> {
         TensorDesc::dense(self.source.shapes[entry.index()].clone(), self.source.dtypes[entry.index()])
     }
 
-    fn add_value(&mut self, desc: TensorDesc, origin: Origin, is_constant: bool) -> ValueId {
-        self.program.values.push(Value { desc, origin });
+    fn add_value(&mut self, desc: TensorDesc, origin: Origin, device: Device, is_constant: bool) -> ValueId {
+        self.program.values.push(Value { desc, origin, device });
         self.is_constant.push(is_constant);
         self.is_computed.push(false);
         self.program.values.len() - 1
@@ -157,7 +167,10 @@ impl Lowering<'_> {
     fn node(&mut self, id: NodeId, node: &Node) -> Result<()> {
         let Some((op, params)) = node.call() else { return Ok(()) };
         let inputs: Vec<ValueId> = self.graph.input_ids(id).map(|entry| self.of_entry[&entry]).collect();
-        let is_train = self.source.is_train;
+        let (device, is_train) = (device_of(node, self.options), self.source.is_train);
+        if op.crosses_devices && self.program.values[inputs[0]].device != device {
+            return self.cross(id, node, inputs[0], device);
+        }
         match (op.view)(params, is_train) {
             View::No => {}
             View::Identity => return self.view(id, node, inputs[0]),
@@ -174,9 +187,11 @@ impl Lowering<'_> {
         let is_constant: Vec<bool> = inputs.iter().map(|&v| self.is_constant[v]).collect();
         let call =
             OpCall { op, params, inputs: &input_descs, outputs: &output_descs, is_constant: &is_constant, is_train };
-        let by = (&self.options.tuning, &*self.options.team);
-        let choice = choose_tuned(&self.options.backends, &call, by, &node.name)?;
-        costly::warn(&call, &choice, self.options, &node.name);
+        let backends = backends_on(self.options, device);
+        // Timing uses the clock of the host.
+        let tuning = device.is_host().then_some(&self.options.tuning);
+        let choice = choose_tuned(&backends, &call, (tuning, &self.options.team), &node.name)?;
+        costly::warn(&call, &choice, &backends, &self.options.warned, &node.name);
         let multiply_adds = (op.multiply_adds)(&call);
         let planned = choice.planned;
         let ignored: Vec<usize> = op.unread_inputs(is_train).collect();
@@ -190,7 +205,7 @@ impl Lowering<'_> {
         let mut outputs = Vec::with_capacity(output_descs.len());
         let mut is_output_used = Vec::with_capacity(output_descs.len());
         for ((entry, desc), layout) in self.graph.output_ids(id).zip(&output_descs).zip(&planned.output_layouts) {
-            let value = self.add_value(desc.with_layout(layout.clone()), origin, is_folded);
+            let value = self.add_value(desc.with_layout(layout.clone()), origin, device, is_folded);
             self.is_computed[value] = true;
             self.of_entry.insert(entry, value);
             outputs.push(value);
@@ -199,7 +214,10 @@ impl Lowering<'_> {
         let is_clone = node.clone_of.is_some();
         for (input, desc) in rewrites.iter().zip(&output_descs[n_plain..]) {
             // The clone of a recomputed operator must not rewrite the input a second time, so it writes to a new value.
-            let value = if is_clone { self.add_value(desc.clone(), Origin::Temporary, false) } else { inputs[*input] };
+            let value = match is_clone {
+                true => self.add_value(desc.clone(), Origin::Temporary, device, false),
+                false => inputs[*input],
+            };
             outputs.push(value);
             is_output_used.push(!is_clone);
         }
@@ -218,6 +236,7 @@ impl Lowering<'_> {
                 params: if is_folded { format!("{params:?}") } else { String::new() },
                 action: Action::Run(planned.kernel),
                 backend: choice.backend,
+                device,
                 inputs: wanted,
                 outputs,
                 is_output_used,
@@ -281,12 +300,13 @@ impl Lowering<'_> {
         let desc = self.desc(entry).with_layout(self.program.values[input].desc.layout.clone());
         let is_folded = self.is_folded[id.index()];
         let origin = if is_folded { Origin::Packed } else { Origin::Temporary };
-        let output = self.add_value(desc, origin, is_folded);
+        let device = self.program.values[input].device;
+        let output = self.add_value(desc, origin, device, is_folded);
         self.of_entry.insert(entry, output);
         // Hidden outputs of views, such as the mask of Dropout, are needed in training only. Here they get values that no
         // step reads.
         for hidden in self.graph.output_ids(id).skip(1) {
-            let value = self.add_value(self.desc(hidden), Origin::Temporary, false);
+            let value = self.add_value(self.desc(hidden), Origin::Temporary, device, false);
             self.of_entry.insert(hidden, value);
         }
         self.push(
@@ -294,7 +314,7 @@ impl Lowering<'_> {
             Step {
                 op: node.op_name().into(),
                 is_clone: node.clone_of.is_some(),
-                ..Step::copy(node.name.clone(), ("", Action::View), vec![input], vec![output])
+                ..Step::copy(node.name.clone(), ("", Action::View), device, vec![input], vec![output])
             },
         );
         Ok(())
@@ -313,7 +333,7 @@ impl Lowering<'_> {
         let to = from.with_layout(layout.clone());
         let is_constant = self.is_constant[value];
         let origin = if is_constant { Origin::Packed } else { Origin::Temporary };
-        let variant = self.add_value(to, origin, is_constant);
+        let variant = self.add_value(to, origin, self.program.values[value].device, is_constant);
         let step = self.copy_step(value, variant, format!("{for_node}_reorder"), WriteReq::Write)?;
         if is_constant {
             self.program.prepare.push(step);
@@ -328,49 +348,19 @@ impl Lowering<'_> {
     /// copy that must add is a kernel in any case.
     fn copy_step(&self, from: ValueId, to: ValueId, name: String, req: WriteReq) -> Result<Step> {
         let (from_desc, to_desc) = (&self.program.values[from].desc, &self.program.values[to].desc);
-        if from_desc.layout == to_desc.layout && req == WriteReq::Add && !self.options.device.is_host() {
-            let (backend, planned) = choose_adder(&self.options.backends, &self.options.ops, from_desc)?;
-            let step = Step::copy(name, (backend, Action::Run(planned.kernel)), vec![from], vec![to]);
+        let device = self.program.values[to].device;
+        let backends = backends_on(self.options, device);
+        if from_desc.layout == to_desc.layout && req == WriteReq::Add && !device.is_host() {
+            let (backend, planned) = choose_adder(&backends, &self.options.ops, from_desc)?;
+            let step = Step::copy(name, (backend, Action::Run(planned.kernel)), device, vec![from], vec![to]);
             return Ok(Step { scratch_bytes: planned.scratch_bytes, ..step });
         }
         let (backend, action) = if from_desc.layout == to_desc.layout {
             ("", Action::View)
         } else {
-            let (backend, kernel) = choose_reorder(&self.options.backends, from_desc, to_desc)?;
+            let (backend, kernel) = choose_reorder(&backends, from_desc, to_desc)?;
             (backend, Action::Run(kernel))
         };
-        Ok(Step::copy(name, (backend, action), vec![from], vec![to]))
-    }
-
-    /// Lowers the heads of this range that have not been lowered yet.
-    fn heads(&mut self, mut range: std::ops::Range<usize>) -> Result<()> {
-        range.try_for_each(|index| if self.program.outputs[index] == NO_VALUE { self.head(index) } else { Ok(()) })
-    }
-
-    /// Lets the producer of a row-major head write to the output array. Any other head is copied to the output array.
-    fn head(&mut self, index: usize) -> Result<()> {
-        let entry = self.graph.entry_id(self.graph.heads()[index]);
-        let value = self.of_entry[&entry];
-        let v = &self.program.values[value];
-        // With the request Add, the array does not hold the value itself, so no other step may read the value from it.
-        let is_private = self.source.output_reqs[index] != WriteReq::Add
-            || (self.graph.consumers(entry).is_empty() && self.n_heads_of[entry.index()] == 1);
-        let is_direct = v.origin == Origin::Temporary && v.desc.layout.is_row_major() && self.is_computed[value];
-        if is_direct && is_private {
-            self.program.values[value].origin = Origin::Output(index);
-            self.program.outputs[index] = value;
-            return Ok(());
-        }
-        let desc = v.desc.with_layout(Layout::RowMajor);
-        let from = if self.source.output_reqs[index] == WriteReq::Add {
-            self.in_layout(value, &Layout::RowMajor, &format!("output{index}"))?
-        } else {
-            value
-        };
-        let output = self.add_value(desc, Origin::Output(index), false);
-        let step = self.copy_step(from, output, format!("output{index}"), self.source.output_reqs[index])?;
-        self.program.steps.push(step);
-        self.program.outputs[index] = output;
-        Ok(())
+        Ok(Step::copy(name, (backend, action), device, vec![from], vec![to]))
     }
 }

@@ -5,6 +5,7 @@ use crate::gradients::GradRequests;
 use crate::pool::MemoryPool;
 use crate::store::PackedStore;
 use crate::tune::Tuning;
+use indexmap::IndexMap;
 use mxrs_graph::PlanOptions;
 use mxrs_op::{Backend, OpSet, Pattern};
 use mxrs_sync::Team;
@@ -41,10 +42,16 @@ pub enum Recompute {
 /// The options for binding a graph.
 #[derive(Clone)]
 pub struct BindOptions {
-    /// The device of all arrays and of all work of the graph; `cpu(0)` by default.
+    /// The device of all arrays and of all work of the graph, except for what [`Self::groups`] places elsewhere; `cpu(0)` by
+    /// default.
     pub device: Device,
-    /// Backends that may run operators, as far as they [run on](Backend::runs_on) the device. The offer with the fewest estimated seconds is chosen, unless [`Self::tuning`] has
-    /// a timed result.
+    /// Devices of groups of nodes (MXNet's `group2ctx`), by the name that nodes have as their attribute `ctx_group`. The
+    /// arrays and the work of a group are on its device, and tensors are copied where they cross devices. If the map is empty,
+    /// which is the default, groups are ignored. See [`mxrs_graph::place`] for nodes without a group. Graphs as functions
+    /// ([`CachedOp`](crate::CachedOp)) ignore groups.
+    pub groups: IndexMap<String, Device>,
+    /// Backends that may run operators. A call uses those that [run on](Backend::runs_on) its device. The offer with the fewest
+    /// estimated seconds is chosen, unless [`Self::tuning`] has a timed result.
     pub backends: Vec<Arc<dyn Backend>>,
     /// Which kernels were fastest in timings, and whether to time more calls. By default estimates decide. Timing uses the
     /// clock of the host, so on devices whose memory the host cannot access, estimates decide always.
@@ -127,6 +134,7 @@ impl BindOptions {
     pub fn new(backends: Vec<Arc<dyn Backend>>) -> Self {
         Self {
             device: Device::cpu(0),
+            groups: IndexMap::new(),
             backends,
             tuning: Tuning::default(),
             team: Team::serial(),
@@ -156,6 +164,24 @@ impl BindOptions {
             pool: None,
             packed: None,
         }
+    }
+
+    /// The same options for the device of `group`, as MXNet's `group2ctx` gives it.
+    #[must_use]
+    pub fn with_group(mut self, group: impl Into<String>, device: Device) -> Self {
+        self.groups.insert(group.into(), device);
+        self
+    }
+
+    /// The devices that the graph may use: the default device first, then those of groups, each once.
+    pub(crate) fn devices(&self) -> Vec<Device> {
+        let mut devices = vec![self.device];
+        for device in self.groups.values() {
+            if !devices.contains(device) {
+                devices.push(*device);
+            }
+        }
+        devices
     }
 
     /// The most operators that inference pushes as one task.

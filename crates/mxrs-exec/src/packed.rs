@@ -17,16 +17,17 @@
 use crate::program::ValueId;
 use crate::program_passes::Planned;
 use crate::program_passes::pack::{Preparation, makers};
+use crate::reused::Reused;
 use crate::store::{Constant, Content, PackedStore, own};
 use mxrs_ndarray::{ArrayContext, DeviceCopies, NdArray};
-use mxrs_storage::{Block, Tag};
+use mxrs_storage::Tag;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Device, DeviceEvent, DeviceStream, Error, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The packed constants of a program, with the memory that making them needs.
+/// The packed constants of a program on one device, with the memory that making them needs.
 pub struct Packed {
     preparation: Arc<Preparation>,
     store: PackedStore,
@@ -35,24 +36,24 @@ pub struct Packed {
     place: FxHashMap<ValueId, usize>,
     /// Memory of the prepare steps, which run one after another: the values that only other prepare steps read, and
     /// scratch memory.
-    shared: Option<Block>,
+    shared: Option<Reused>,
     /// The content of all source arrays when all constants were last up to date.
     seen: RankedMutex<Vec<Content>>,
-    /// Indices of the bound arrays that prepare steps depend on.
+    /// Indices of the bound arrays that prepare steps of the device depend on.
     sources: Vec<usize>,
     is_frozen: AtomicBool,
     /// The copies of the device of the constants; `None` if they are in host memory.
     copies: Option<Arc<dyn DeviceCopies>>,
-    /// Bytes of all memory for constants.
+    /// Bytes of all memory for constants on the device.
     pub bytes: usize,
 }
 
 impl Packed {
-    /// Memory on `device` for the constants, with nothing packed yet. If `shares` gives a store and all bound arrays, constants that
-    /// other executors have packed from the same arrays are used.
+    /// Memory for the constants on `device`, with nothing packed yet. If `shares` gives a store and all bound arrays,
+    /// constants that other executors have packed from the same arrays are used.
     ///
     /// # Errors
-    /// Returns an error if memory runs out, or if the store is for another device.
+    /// Returns an error if memory runs out.
     pub fn new(
         planned: &Planned,
         context: &ArrayContext,
@@ -60,25 +61,28 @@ impl Packed {
         shares: Option<(&PackedStore, &[NdArray])>,
     ) -> Result<Self> {
         let (program, preparation) = (&*planned.program, planned.preparation.clone());
+        let is_here = |value: &ValueId| program.values[*value].device == device;
+        let kept: Vec<ValueId> = preparation.kept.iter().copied().filter(is_here).collect();
         let constants = match shares {
-            Some((store, bound)) => store.constants(program, &preparation, bound, (context, device))?,
-            None => own(program, &preparation, (context, device))?,
+            Some((store, bound)) => store.constants(program, &kept, bound, (context, device))?,
+            None => own(program, &kept, (context, device))?,
         };
-        let shared = match preparation.shared_bytes {
+        let shared = match preparation.shared_bytes(device) {
             0 => None,
-            n => Some(context.storage().allocate(device, n, Tag::new("executor:prepare"))?),
+            n => Some(Reused::allocate(context, device, n, Tag::new("executor:prepare"))?),
         };
         let maker = makers(program);
         // Every packed value that a step reads is made by a prepare step that `maker` contains, so the default is never
         // used.
         let maker = |value: &ValueId| maker.get(value).copied().unwrap_or_default();
-        let mut sources: Vec<usize> = preparation.sources.iter().flatten().copied().collect();
+        let of_device = program.prepare.iter().zip(&preparation.sources).filter(|(step, _)| step.device == device);
+        let mut sources: Vec<usize> = of_device.flat_map(|(_, sources)| sources).copied().collect();
         sources.sort_unstable();
         sources.dedup();
         Ok(Self {
-            bytes: preparation.bytes(program),
-            place: preparation.kept.iter().copied().zip(0..).collect(),
-            kept: constants.into_iter().zip(preparation.kept.iter().map(maker)).collect(),
+            bytes: preparation.bytes_on(program, device),
+            place: kept.iter().copied().zip(0..).collect(),
+            kept: constants.into_iter().zip(kept.iter().map(maker)).collect(),
             preparation,
             store: shares.map(|(store, _)| store.clone()).unwrap_or_default(),
             shared,
@@ -92,7 +96,7 @@ impl Packed {
     /// Address of a packed value, or of a value that prepare steps pass on.
     pub fn place(&self, value: ValueId) -> *mut u8 {
         match self.place.get(&value) {
-            Some(&kept) => self.kept[kept].0.block.as_ptr(),
+            Some(&kept) => self.kept[kept].0.memory.block().as_ptr(),
             None => self.in_shared(self.preparation.offset(value)),
         }
     }
@@ -103,7 +107,8 @@ impl Packed {
     }
 
     fn in_shared(&self, offset: Option<usize>) -> *mut u8 {
-        let place = self.shared.as_ref().zip(offset).map(|(block, offset)| block.as_ptr().wrapping_add(offset));
+        let place = self.shared.as_ref().zip(offset);
+        let place = place.map(|(shared, offset)| shared.block().as_ptr().wrapping_add(offset));
         place.unwrap_or(std::ptr::null_mut())
     }
 
@@ -191,8 +196,8 @@ impl Packed {
 
     /// Keeps the memory of the constants from being used by others before this event, even if it is freed earlier.
     pub fn used_by(&self, event: &Arc<dyn DeviceEvent>) {
-        let blocks = self.kept.iter().map(|(constant, _)| &constant.block).chain(&self.shared);
-        blocks.for_each(|block| block.used_by(event.clone()));
+        let memory = self.kept.iter().map(|(constant, _)| &constant.memory).chain(&self.shared);
+        memory.for_each(|memory| memory.block().used_by(event.clone()));
     }
 
     /// The present content of the arrays that a prepare step depends on.
@@ -257,6 +262,10 @@ impl Packed {
             ));
         }
         made().for_each(|constant| *constant.made_from.lock() = None);
+        if let Some(stream) = stream {
+            let mut memory = made().map(|constant| &constant.memory).chain(&self.shared);
+            memory.try_for_each(|memory| memory.wait_on(stream))?;
+        }
         run(step)?;
         if let Some(stream) = stream {
             let event = stream.record()?;

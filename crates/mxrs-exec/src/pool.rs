@@ -1,7 +1,9 @@
 //! Memory that several executors share and use one after the other.
 
+mod temporaries;
+
+use crate::device::expect_device;
 use crate::freeze::refusal;
-use mxrs_engine::Var;
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_storage::{Block, Tag};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +11,7 @@ use mxrs_sync::{Mutex, MutexGuard, Rank, RankedMutex};
 use mxrs_types::{DType, Device, Error, Result, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
+pub use temporaries::Temporaries;
 
 /// Memory shared by the executors that are bound with it: temporaries, and arrays by name. Clones are handles to the same
 /// pool.
@@ -29,14 +32,13 @@ pub struct MemoryPool(Arc<Inner>);
 
 struct Inner {
     context: ArrayContext,
-    /// The device of all memory of the pool.
-    device: Device,
-    /// The engine variable that every task that uses the temporaries writes.
-    var: Var,
-    arenas: RankedMutex<Vec<Arc<Block>>>,
+    /// The temporaries on the default device.
+    temporaries: Arc<Temporaries>,
+    /// The temporaries on other devices that executors use.
+    others: RankedMutex<Vec<Arc<Temporaries>>>,
     fixed: RankedMutex<Fixed>,
-    /// One-dimensional buffers, by name and type. Inputs, labels and outputs of any shape are views of them.
-    buffers: RankedMutex<FxHashMap<(String, DType), NdArray>>,
+    /// One-dimensional buffers, by name, type and device. Inputs, labels and outputs of any shape are views of them.
+    buffers: RankedMutex<FxHashMap<(String, DType, Device), NdArray>>,
     /// Whether [`MemoryPool::too_small`] has logged its warning.
     has_warned: AtomicBool,
     /// Number of the last run. Its lock is held while a run is pushed, so that no other run comes between the tasks of this
@@ -89,13 +91,13 @@ impl MemoryPool {
         Self::new_on(context, Device::cpu(0))
     }
 
-    /// An empty pool of memory on `device`. Executors of other devices cannot use it.
+    /// An empty pool of memory on `device`, and on the devices of [groups](crate::BindOptions::groups) of its executors.
+    /// Executors with another default device cannot use it.
     pub fn new_on(context: &ArrayContext, device: Device) -> Self {
         Self(Arc::new(Inner {
             context: context.clone(),
-            device,
-            var: context.engine().new_var(),
-            arenas: RankedMutex::new(Rank::Leaf, Vec::new()),
+            temporaries: Temporaries::new(context, device),
+            others: RankedMutex::new(Rank::Leaf, Vec::new()),
             fixed: RankedMutex::new(Rank::Leaf, Fixed::default()),
             buffers: RankedMutex::new(Rank::Leaf, FxHashMap::default()),
             has_warned: AtomicBool::new(false),
@@ -103,34 +105,64 @@ impl MemoryPool {
         }))
     }
 
-    /// The device of the memory.
+    /// The default device of the memory.
     pub fn device(&self) -> Device {
-        self.0.device
+        self.0.temporaries.device
     }
 
-    /// Bytes held for temporaries.
+    /// Bytes held for temporaries, on all devices together.
     pub fn arena_bytes(&self) -> usize {
-        self.0.arenas.lock().iter().map(|block| block.len()).sum()
+        self.all().iter().map(|temporaries| temporaries.bytes()).sum()
     }
 
-    pub(crate) fn var(&self) -> &Var {
-        &self.0.var
+    /// The temporaries on a device.
+    pub(crate) fn on(&self, device: Device) -> Arc<Temporaries> {
+        if device == self.device() {
+            return self.0.temporaries.clone();
+        }
+        let find = |others: &[Arc<Temporaries>]| others.iter().find(|of| of.device == device).cloned();
+        if let Some(known) = find(&self.0.others.lock()) {
+            return known;
+        }
+        // A variable is made without holding the lock. If another thread was faster, `made` is dropped after the lock is
+        // released.
+        let made = Temporaries::new(&self.0.context, device);
+        let mut others = self.0.others.lock();
+        if let Some(winner) = find(&others) {
+            return winner;
+        }
+        others.push(made.clone());
+        made
+    }
+
+    fn all(&self) -> Vec<Arc<Temporaries>> {
+        std::iter::once(&self.0.temporaries).chain(&*self.0.others.lock()).cloned().collect()
+    }
+
+    /// Waits until all runs that were pushed are done.
+    ///
+    /// # Errors
+    /// Returns the error of a task that failed.
+    pub(crate) fn wait(&self) -> Result<()> {
+        let engine = self.0.context.engine();
+        self.all().iter().try_for_each(|temporaries| engine.wait_to_write(&temporaries.var))
     }
 
     pub(crate) fn turn(&self) -> Turn<'_> {
         Turn(self.0.turn.lock())
     }
 
-    /// A block for temporaries of this size: the smallest existing block that is large enough, or a new one.
+    /// A block for temporaries of this size on a device: the smallest existing block that is large enough, or a new one.
     ///
     /// # Errors
     /// Returns an error if memory runs out.
-    pub(crate) fn arena(&self, size_bytes: usize) -> Result<Option<Arc<Block>>> {
+    pub(crate) fn arena(&self, device: Device, size_bytes: usize) -> Result<Option<Arc<Block>>> {
         if size_bytes == 0 {
             return Ok(None);
         }
+        let temporaries = self.on(device);
         let (unused, largest) = {
-            let mut arenas = self.0.arenas.lock();
+            let mut arenas = temporaries.arenas.lock();
             if let Some(fits) = arenas.iter().filter(|a| a.len() >= size_bytes).min_by_key(|a| a.len()) {
                 return Ok(Some(fits.clone()));
             }
@@ -143,9 +175,9 @@ impl MemoryPool {
             self.too_small("temporaries", size_bytes, largest);
         }
         drop(unused);
-        let block = self.0.context.storage().allocate(self.0.device, size_bytes, Tag::new("executor:arena"))?;
-        let block = Arc::new(block);
-        self.0.arenas.lock().push(block.clone());
+        let tag = Tag::new("executor:arena");
+        let block = Arc::new(self.0.context.allocate_for(device, size_bytes, tag, &temporaries.var)?);
+        temporaries.arenas.lock().push(block.clone());
         Ok(Some(block))
     }
 
@@ -162,11 +194,13 @@ impl MemoryPool {
         }
     }
 
-    /// The array that all executors of the pool have under this name; the first call allocates it, filled with zeros.
+    /// The array that all executors of the pool have under this name; the first call allocates it on `device`, filled with
+    /// zeros.
     ///
     /// # Errors
-    /// Returns an error if the array has another shape or type, if a frozen executor released it, or if memory runs out.
-    pub(crate) fn fixed(&self, name: &str, shape: &Shape, dtype: DType) -> Result<NdArray> {
+    /// Returns an error if the array has another shape or type or is on another device, if a frozen executor released it, or
+    /// if memory runs out.
+    pub(crate) fn fixed(&self, name: &str, shape: &Shape, dtype: DType, device: Device) -> Result<NdArray> {
         let known = self.0.fixed.lock().find(name)?;
         let array = match known {
             Some(array) => array,
@@ -174,7 +208,7 @@ impl MemoryPool {
                 // Allocates without holding the lock of `fixed`, because allocation takes other locks. Meanwhile another
                 // thread may register an array under this name. Then that array is used, and `made` is dropped after the
                 // lock is released.
-                let made = NdArray::zeros_on(&self.0.context, shape.clone(), dtype, self.0.device)?;
+                let made = NdArray::zeros_on(&self.0.context, shape.clone(), dtype, device)?;
                 let mut fixed = self.0.fixed.lock();
                 match fixed.find(name)? {
                     Some(winner) => winner,
@@ -186,6 +220,7 @@ impl MemoryPool {
             }
         };
         if array.shape() == shape && array.dtype() == dtype {
+            expect_device(&array, device, || format!("`{name}` in the executors that share a pool"))?;
             return Ok(array);
         }
         let got = format!("{dtype} {shape}");
@@ -214,13 +249,13 @@ impl MemoryPool {
         self.0.fixed.lock().arrays.entry(name.to_owned()).or_insert_with(|| array.detach());
     }
 
-    /// A view of the buffer with this name. A buffer that is too small is replaced by a larger one.
+    /// A view of the buffer with this name on `device`. A buffer that is too small is replaced by a larger one.
     ///
     /// # Errors
     /// Returns an error if memory runs out.
-    pub(crate) fn view(&self, name: &str, shape: &Shape, dtype: DType) -> Result<NdArray> {
+    pub(crate) fn view(&self, name: &str, shape: &Shape, dtype: DType, device: Device) -> Result<NdArray> {
         let n = shape.n_elements();
-        let key = (name.to_owned(), dtype);
+        let key = (name.to_owned(), dtype, device);
         let fits = |buffer: &NdArray| buffer.shape().n_elements() >= n;
         let known = self.0.buffers.lock().get(&key).cloned();
         let buffer = match known {
@@ -231,7 +266,7 @@ impl MemoryPool {
                 }
                 // As in the method `fixed`, the buffer is allocated without holding the lock. If another thread registers a
                 // large enough buffer meanwhile, that buffer is used.
-                let made = NdArray::zeros_on(&self.0.context, [n], dtype, self.0.device)?;
+                let made = NdArray::zeros_on(&self.0.context, [n], dtype, device)?;
                 let (buffer, unused) = {
                     let mut buffers = self.0.buffers.lock();
                     match buffers.get(&key).filter(|buffer| fits(buffer)).cloned() {
@@ -261,17 +296,6 @@ pub fn prefix(array: &NdArray, shape: &Shape) -> Result<NdArray> {
     flat.slice(0, shape.n_elements())?.reshape(shape.clone())
 }
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        let arenas = std::mem::take(self.arenas.get_mut());
-        self.context.engine().delete_var_with(self.var.clone(), move |events| {
-            for arena in &arenas {
-                events.iter().for_each(|event| arena.used_by(event.clone()));
-            }
-        });
-    }
-}
-
 /// The purpose of an array of a bound graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -292,12 +316,14 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Takes arrays on `device` from the given pool, or from a new pool that is not shared yet.
+    /// Takes arrays on these devices, of which the first is the default, from the given pool, or from a new pool that is not
+    /// shared yet.
     ///
     /// # Errors
-    /// Returns an error if the given pool is for another device, or if the context does not have the device.
-    pub fn new(context: &ArrayContext, device: Device, given: Option<&MemoryPool>) -> Result<Self> {
-        context.check_device(device)?;
+    /// Returns an error if the given pool has another default device, or if the context does not have one of the devices.
+    pub fn new(context: &ArrayContext, devices: &[Device], given: Option<&MemoryPool>) -> Result<Self> {
+        devices.iter().try_for_each(|device| context.check_device(*device))?;
+        let device = devices.first().copied().unwrap_or_default();
         let pool = given.cloned().unwrap_or_else(|| MemoryPool::new_on(context, device));
         if pool.device() != device {
             let expected = format!("{}, as the memory pool that it shares", pool.device());
@@ -311,16 +337,17 @@ impl Arrays {
         &self.pool
     }
 
-    /// An array of zeros, or the array that an executor of the pool already has under this name.
+    /// An array of zeros on `device`, or the array that an executor of the pool already has under this name.
     ///
     /// # Errors
-    /// Returns an error if an executor of the pool has the array with another shape or type, or if memory runs out.
-    pub fn get(&self, role: Role, name: &str, shape: &Shape, dtype: DType) -> Result<NdArray> {
+    /// Returns an error if an executor of the pool has the array with another shape or type or on another device, or if
+    /// memory runs out.
+    pub fn get(&self, role: Role, name: &str, (shape, dtype): (&Shape, DType), device: Device) -> Result<NdArray> {
         match role {
-            Role::Parameter => self.pool.fixed(name, shape, dtype),
-            Role::Gradient => self.pool.fixed(&gradient_name(name), shape, dtype),
-            Role::PerShape if self.shares_buffers => self.pool.view(name, shape, dtype),
-            Role::PerShape => NdArray::zeros_on(&self.pool.0.context, shape.clone(), dtype, self.pool.0.device),
+            Role::Parameter => self.pool.fixed(name, shape, dtype, device),
+            Role::Gradient => self.pool.fixed(&gradient_name(name), shape, dtype, device),
+            Role::PerShape if self.shares_buffers => self.pool.view(name, shape, dtype, device),
+            Role::PerShape => NdArray::zeros_on(&self.pool.0.context, shape.clone(), dtype, device),
         }
     }
 

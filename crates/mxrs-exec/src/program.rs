@@ -23,6 +23,8 @@ pub enum Origin {
     Temporary,
     /// The n-th output array.
     Output(usize),
+    /// The n-th [crossing array](Program::crossings).
+    Crossing(usize),
     /// A part of another value, which lies in the arena.
     Part {
         /// The value that contains the part.
@@ -39,6 +41,8 @@ pub struct Value {
     pub desc: TensorDesc,
     /// The origin of the value's memory.
     pub origin: Origin,
+    /// The device of the value's memory.
+    pub device: Device,
 }
 
 /// The work of a step.
@@ -50,6 +54,9 @@ pub enum Action {
     CopyImages(CopyImages),
     /// The output has the bytes of the input. If both share memory, nothing is done; otherwise the bytes are copied.
     View,
+    /// Copy the bytes of the input to the output, which is on another device. The engine copies arrays, so the step is a
+    /// task of its own.
+    Cross,
 }
 
 /// Operator of steps that copy a value to another layout.
@@ -70,6 +77,8 @@ pub struct Step {
     pub action: Action,
     /// Backend that made the kernel; empty for views.
     pub backend: &'static str,
+    /// The device on which the step runs: the device of its outputs.
+    pub device: Device,
     /// Values that the step reads.
     pub inputs: Vec<ValueId>,
     /// Values that the step writes. Rewritten inputs come last.
@@ -103,11 +112,13 @@ impl Step {
     pub fn copy(
         name: String,
         (backend, action): (&'static str, Action),
+        device: Device,
         inputs: Vec<ValueId>,
         outputs: Vec<ValueId>,
     ) -> Self {
         Self {
             name,
+            device,
             op: REORDER.into(),
             combines: Combines::No,
             params: String::new(),
@@ -142,6 +153,11 @@ impl Step {
     /// Whether the step runs no kernel.
     pub fn is_view(&self) -> bool {
         matches!(self.action, Action::View)
+    }
+
+    /// Whether the step copies between devices.
+    pub fn crosses(&self) -> bool {
+        matches!(self.action, Action::Cross)
     }
 }
 
@@ -197,6 +213,18 @@ impl Program {
         self.left_out.iter().map(|left| &left.name).chain(self.sums.iter().map(|sum| &sum.name))
     }
 
+    /// The devices of all steps and values, the default device first.
+    pub fn devices(&self) -> Vec<Device> {
+        let mut devices = vec![self.device];
+        let used = self.values.iter().map(|value| value.device).chain(self.steps.iter().map(|step| step.device));
+        for device in used.chain(self.prepare.iter().map(|step| step.device)) {
+            if !devices.contains(&device) {
+                devices.push(device);
+            }
+        }
+        devices
+    }
+
     /// The value whose memory this value uses: itself, or the whole of which it is a part.
     pub fn base(&self, value: ValueId) -> ValueId {
         match self.values[value].origin {
@@ -228,7 +256,7 @@ pub fn without_additions<Found>(
 /// The values and steps of one bound graph.
 #[derive(Clone, Default)]
 pub struct Program {
-    /// The device of all values.
+    /// The default device, which is the device of all values if the graph has no groups.
     pub device: Device,
     /// All values. A [`ValueId`] is an index in this list.
     pub values: Vec<Value>,
@@ -242,6 +270,9 @@ pub struct Program {
     pub outputs: Vec<ValueId>,
     /// What to do with each output array.
     pub output_reqs: Vec<WriteReq>,
+    /// The values that have an array of their own because they are copied to or from another device. So the copy needs no
+    /// part of an arena, and the steps of both devices need not wait for it.
+    pub crossings: Vec<ValueId>,
     /// The number of random calls in one run.
     pub n_random: u32,
     /// Calls that each replace several calls of the graph.

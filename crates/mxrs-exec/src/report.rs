@@ -2,9 +2,12 @@
 
 use crate::choose::Refusal;
 use crate::program::{Action, Program};
+use crate::program_passes::plan_memory::arena_bytes_on;
 use crate::tune::ChosenBy;
+use mxrs_graph::MemoryPlan;
 use mxrs_graph::memory::PlanReport;
 use mxrs_op::FUSED_OP;
+use mxrs_types::Device;
 
 /// One step of a bound graph.
 #[derive(Clone, Debug)]
@@ -13,10 +16,14 @@ pub struct StepReport {
     pub name: String,
     /// Name of the operator, or `reorder` for a copy to another layout.
     pub op: String,
-    /// Backend of the kernel; empty for a view, which runs no kernel.
+    /// Backend of the kernel; empty for a view and for a copy between devices, which run no kernel.
     pub backend: &'static str,
     /// Name of the kernel.
     pub kernel: String,
+    /// The device of the step.
+    pub device: Device,
+    /// For a copy between devices, the device of its input.
+    pub source: Option<Device>,
     /// Dtype, shape and layout of each input, as text.
     pub inputs: Vec<String>,
     /// Dtype, shape and layout of each output, as text.
@@ -33,6 +40,34 @@ pub struct StepReport {
     pub chosen_by: ChosenBy,
     /// Backends that refused the call, with reasons.
     pub refusals: Vec<Refusal>,
+}
+
+/// The memory of a bound graph on one device, without the arrays that are bound to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceBytes {
+    /// The device.
+    pub device: Device,
+    /// Bytes of the arena, which holds temporaries.
+    pub arena_bytes: usize,
+    /// Bytes of packed and computed constants.
+    pub packed_bytes: usize,
+    /// Bytes of tensors that are copied to or from other devices, unless they are bound arrays or outputs.
+    pub crossing_bytes: usize,
+}
+
+/// The memory on each device of a program. `packed` gives the bytes of constants on each device.
+pub(crate) fn device_bytes(program: &Program, plan: &MemoryPlan, packed: &[(Device, usize)]) -> Vec<DeviceBytes> {
+    let crossing = |device: Device| {
+        let values = program.crossings.iter().map(|value| &program.values[*value]);
+        values.filter(|value| value.device == device).map(|value| value.desc.size_bytes()).sum()
+    };
+    let of = |(device, packed_bytes): &(Device, usize)| DeviceBytes {
+        device: *device,
+        arena_bytes: arena_bytes_on(plan, *device),
+        packed_bytes: *packed_bytes,
+        crossing_bytes: crossing(*device),
+    };
+    packed.iter().map(of).collect()
 }
 
 /// A call that replaces several others (see [`BindOptions::patterns`](crate::BindOptions::patterns)).
@@ -55,10 +90,12 @@ pub struct ExecutorReport {
     pub steps: Vec<StepReport>,
     /// The report of the memory planner.
     pub plan: PlanReport,
-    /// Bytes of the arena, which holds temporaries.
+    /// Bytes of the arenas, which hold temporaries, on all devices together.
     pub arena_bytes: usize,
-    /// Bytes of packed and computed constants.
+    /// Bytes of packed and computed constants, on all devices together.
     pub packed_bytes: usize,
+    /// Bytes on each device, the default device first.
+    pub devices: Vec<DeviceBytes>,
     /// Names of the additions that are made in place: the step that computes the second term adds it to the first, so the
     /// addition itself is not a step.
     pub inplace_adds: Vec<String>,
@@ -93,7 +130,10 @@ pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {
                 Action::Run(kernel) => kernel.name().into(),
                 Action::CopyImages(_) => "part".into(),
                 Action::View => "view".into(),
+                Action::Cross => "copy".into(),
             },
+            device: step.device,
+            source: step.crosses().then(|| program.values[step.inputs[0]].device),
             inputs: text(&step.inputs),
             outputs: text(&step.outputs),
             n_calls: step.n_calls,

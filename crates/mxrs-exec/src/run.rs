@@ -2,25 +2,26 @@
 
 use crate::executor::Executor;
 use crate::monitor::{Monitor, Monitored};
+use crate::run_random::RunRandom;
 use crate::runner::Runner;
-use mxrs_ndarray::{NdArray, RandomCalls};
+use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result};
 use std::ops::Range;
 
 /// A training run whose gradient may still be computed.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Recorded {
-    random: RandomCalls,
+    random: RunRandom,
     /// The number that the memory pool gave to the run.
     run: u64,
 }
 
 /// A forward run that is pushed step by step.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Partial {
     is_train: bool,
     next: usize,
-    random: RandomCalls,
+    random: RunRandom,
     run: u64,
 }
 
@@ -58,13 +59,13 @@ impl Executor {
         let mut turn = self.pool().turn();
         let run = turn.begin();
         match self.monitor() {
-            None => runner.forward(random)?,
+            None => runner.forward(&random)?,
             Some(monitor) => {
                 // `turn`, the right to push runs of the pool, is given up before the callback is called, because the
                 // callback may run other executors.
                 drop(turn);
                 runner.prepare()?;
-                self.watch(runner, &monitor, runner.halves()[0].clone(), random, run)?;
+                self.watch(runner, &monitor, runner.halves()[0].clone(), &random, run)?;
             }
         }
         Ok(Recorded { random, run })
@@ -89,7 +90,7 @@ impl Executor {
                 "BindOptions::gradients at bind",
             ));
         }
-        let recorded = *self.recorded.lock();
+        let recorded = self.recorded.lock().clone();
         let Some(Recorded { random, run }) = recorded else {
             return Err(Error::invalid(
                 "backward",
@@ -106,9 +107,9 @@ impl Executor {
         }
         *self.recorded.lock() = None;
         let runner = self.runner(true)?;
-        let Some(monitor) = self.monitor() else { return runner.backward(random) };
+        let Some(monitor) = self.monitor() else { return runner.backward(&random) };
         drop(turn);
-        self.watch(runner, &monitor, runner.halves()[1].clone(), random, run)
+        self.watch(runner, &monitor, runner.halves()[1].clone(), &random, run)
     }
 
     /// Pushes the step with number `step` of a forward run alone, and returns how many steps are left. Step 0 begins a run.
@@ -133,18 +134,18 @@ impl Executor {
             runner.prepare()?;
             partial
         } else {
-            let partial = *self.partial.lock();
+            let partial = self.partial.lock().clone();
+            let expected = partial.as_ref().filter(|p| p.is_train == is_train).map_or(0, |p| p.next);
             partial.filter(|p| p.is_train == is_train && p.next == step).ok_or_else(|| {
-                let expected = partial.filter(|p| p.is_train == is_train).map_or(0, |p| p.next);
                 Error::invalid("partial_forward", format!("step {step}"), format!("step {expected}: in order, from 0"))
             })?
         };
         self.expect_run("partial_forward", partial.run, self.pool().turn().last())?;
         *self.partial.lock() = None;
-        let Partial { random, run, .. } = partial;
+        let Partial { random, run, .. } = partial.clone();
         match self.monitor() {
-            Some(monitor) => self.watch(runner, &monitor, step..step + 1, random, run)?,
-            None => runner.step(step, random, &self.context, None).map(drop)?,
+            Some(monitor) => self.watch(runner, &monitor, step..step + 1, &random, run)?,
+            None => runner.step(step, &random, &self.context, None).map(drop)?,
         }
         if step + 1 < n_steps {
             *self.partial.lock() = Some(Partial { next: step + 1, ..partial });
@@ -160,7 +161,7 @@ impl Executor {
         runner: &Runner,
         monitor: &Monitor,
         steps: Range<usize>,
-        random: RandomCalls,
+        random: &RunRandom,
         run: u64,
     ) -> Result<()> {
         for step in steps {

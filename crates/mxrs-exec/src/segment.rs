@@ -6,6 +6,7 @@
 
 use crate::program::{Origin, Program};
 use mxrs_engine::{Engine, OpName, RunContext, Var};
+use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Result};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,6 +17,10 @@ use std::sync::Arc;
 pub struct Segment {
     /// The steps.
     pub steps: Range<usize>,
+    /// The device of the steps.
+    pub device: Device,
+    /// Whether the only step copies between devices. Then no task runs the step, because the engine copies the arrays.
+    pub crosses: bool,
     /// Name of the task in profiles: the name of its only step, or the name of the first step and the number of further
     /// steps.
     pub name: OpName,
@@ -29,6 +34,10 @@ pub struct Segment {
     pub outputs: Vec<usize>,
     /// Output arrays that the steps only read.
     pub reads_outputs: Vec<usize>,
+    /// Crossing arrays that the steps read.
+    pub reads_crossings: Vec<usize>,
+    /// Crossing arrays that the steps write.
+    pub crossings: Vec<usize>,
 }
 
 impl Segment {
@@ -40,8 +49,8 @@ impl Segment {
     }
 }
 
-/// Pushes one task for `device` that runs steps of a segment. It holds the arrays that these steps use; `bound` and `outputs` return the
-/// variable for an index. It also writes the variables `writes`: the variable of the memory of temporary values, and others
+/// Pushes one task for `device` that runs steps of a segment. It holds the arrays that these steps use; `bound` and `outputs`
+/// return the variable for an index, and `crossings` are the crossing arrays. It also writes the variables `writes`: the variable of the memory of temporary values, and others
 /// that `body` needs. `body` gets the context of the task, which has a stream if the device has streams.
 ///
 /// # Errors
@@ -52,6 +61,7 @@ pub fn push<'a>(
     writes: impl IntoIterator<Item = &'a Var>,
     bound: impl Fn(usize) -> &'a Var,
     outputs: impl Fn(usize) -> &'a Var,
+    crossings: &'a [NdArray],
     body: impl FnOnce(&RunContext) -> Result<()> + Send + 'static,
 ) -> Result<()> {
     engine
@@ -62,6 +72,8 @@ pub fn push<'a>(
         .reads(segment.reads_outputs.iter().map(|index| outputs(*index)))
         .writes(segment.rewrites.iter().map(|index| bound(*index)))
         .writes(segment.outputs.iter().map(|index| outputs(*index)))
+        .reads(segment.reads_crossings.iter().map(|index| crossings[*index].var()))
+        .writes(segment.crossings.iter().map(|index| crossings[*index].var()))
         .push(body)
 }
 
@@ -78,13 +90,18 @@ pub fn push_prepare<'a>(
     engine.task("prepare").device(device).reads(bound).write(memory).push(body)
 }
 
-/// Cuts `steps` of the program into segments of at most `limit` kernels each. Views run no kernel and do not count.
+/// Cuts `steps` of the program into segments of at most `limit` kernels each. Views run no kernel and do not count. A segment
+/// has one device, and a copy between devices is a segment of its own.
 pub fn segments(program: &Program, steps: Range<usize>, limit: usize) -> Vec<Segment> {
     let mut found = Vec::new();
     let (mut begin, mut n_kernels) = (steps.start, 0);
+    let is_border = |step: usize| {
+        let [before, after] = [step - 1, step].map(|step| &program.steps[step]);
+        before.device != after.device || before.crosses() || after.crosses()
+    };
     for step in steps.clone() {
         let counts = usize::from(!program.steps[step].is_view());
-        if n_kernels + counts > limit.max(1) {
+        if n_kernels + counts > limit.max(1) || (step > begin && is_border(step)) {
             found.push(segment(program, begin..step));
             (begin, n_kernels) = (step, 0);
         }
@@ -99,11 +116,13 @@ pub fn segments(program: &Program, steps: Range<usize>, limit: usize) -> Vec<Seg
 fn segment(program: &Program, steps: Range<usize>) -> Segment {
     let (mut reads, mut rewrites) = (BTreeSet::new(), BTreeSet::new());
     let (mut outputs, mut reads_outputs) = (BTreeSet::new(), BTreeSet::new());
+    let (mut crossings, mut reads_crossings) = (BTreeSet::new(), BTreeSet::new());
     for step in &program.steps[steps.clone()] {
         for &value in &step.inputs {
             match program.values[value].origin {
                 Origin::Bound(index) => reads.insert(index),
                 Origin::Output(index) => reads_outputs.insert(index),
+                Origin::Crossing(index) => reads_crossings.insert(index),
                 _ => false,
             };
         }
@@ -111,24 +130,29 @@ fn segment(program: &Program, steps: Range<usize>) -> Segment {
             match program.values[value].origin {
                 Origin::Bound(index) => rewrites.insert(index),
                 Origin::Output(index) => outputs.insert(index),
+                Origin::Crossing(index) => crossings.insert(index),
                 _ => false,
             };
         }
     }
-    let first = &program.steps[steps.start].name;
+    let first = &program.steps[steps.start];
     let name = match steps.len() {
-        1 => first.clone(),
-        n => format!("{first} and {} more", n - 1),
+        1 => first.name.clone(),
+        n => format!("{} and {} more", first.name, n - 1),
     };
     // Every push clones the name, so the name is an `Arc`, which is cheap to clone.
     let name: Arc<str> = name.into();
     Segment {
         name: name.into(),
+        device: first.device,
+        crosses: first.crosses(),
         held: Vec::new(),
         reads: reads.difference(&rewrites).copied().collect(),
         rewrites: rewrites.into_iter().collect(),
         reads_outputs: reads_outputs.difference(&outputs).copied().collect(),
         outputs: outputs.into_iter().collect(),
+        reads_crossings: reads_crossings.difference(&crossings).copied().collect(),
+        crossings: crossings.into_iter().collect(),
         steps,
     }
 }

@@ -1,23 +1,22 @@
 //! Packed and computed constants that several executors share.
 
 use crate::program::{Origin, Program, ValueId};
-use crate::program_passes::pack::Preparation;
+use crate::reused::Reused;
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::TensorDesc;
-use mxrs_storage::{Block, Tag};
+use mxrs_storage::Tag;
 use mxrs_sync::atomic::AtomicBool;
 use mxrs_sync::{Mutex, Rank, RankedMutex};
-use mxrs_types::{Device, DeviceEvent, DeviceStream, Error, Result};
+use mxrs_types::{Device, DeviceEvent, DeviceStream, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 /// Constants in the layouts of kernels, and constants computed from others, shared by all executors bound with this store.
 /// There is one copy of each array in each layout, for any number of executors and any batch sizes.
 ///
 /// A store is given as [`BindOptions::packed`](crate::BindOptions::packed). Clones are handles to the same store. The
 /// memory of a constant is freed with the last executor that uses it. The store's record of the constant is removed when
-/// the next executor is bound. The constants are on the device of the first executor that uses the store; executors of
-/// other devices are refused.
+/// the next executor is bound. Executors of several devices may share a store; each device has constants of its own.
 #[derive(Clone, Default)]
 pub struct PackedStore(Arc<Inner>);
 
@@ -26,8 +25,6 @@ struct Inner {
     known: KnownConstants,
     /// Locked while constants are made, so that a constant that two executors find out of date is made only once.
     packing: Mutex<()>,
-    /// The device of the constants, once an executor uses the store.
-    device: OnceLock<Device>,
 }
 
 struct KnownConstants(RankedMutex<Known>);
@@ -85,6 +82,7 @@ impl Known {
                     params: step.params.clone(),
                     output,
                     desc: program.values[*value].desc.clone(),
+                    device: program.values[*value].device,
                     inputs: inputs.clone(),
                 };
                 let next_id = &mut self.next_id;
@@ -104,13 +102,14 @@ impl Known {
     }
 }
 
-/// The identity of a constant: the operator, parameters and inputs that it is made from.
+/// The identity of a constant: its device, and the operator, parameters and inputs that it is made from.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     op: String,
     params: String,
     output: usize,
     desc: TensorDesc,
+    device: Device,
     inputs: Vec<Source>,
 }
 
@@ -140,7 +139,7 @@ impl Content {
 /// A packed or computed constant.
 pub struct Constant {
     /// Memory of the constant.
-    pub block: Block,
+    pub memory: Reused,
     /// The content of each source when the constant was made; `None` if it has yet to be made.
     pub made_from: RankedMutex<Option<Vec<Content>>>,
     /// On a device: the end of the work that made the constant, unless the host knows that this work is done.
@@ -152,9 +151,8 @@ pub struct Constant {
 
 impl Constant {
     fn new(size_bytes: usize, (context, device): Place<'_>) -> Result<Arc<Self>> {
-        let block = context.storage().allocate(device, size_bytes, Tag::new("executor:packed"))?;
         Ok(Arc::new(Self {
-            block,
+            memory: Reused::allocate(context, device, size_bytes, Tag::new("executor:packed"))?,
             made_from: RankedMutex::new(Rank::Leaf, None),
             made_by: RankedMutex::new(Rank::Leaf, None),
             is_frozen: AtomicBool::new(false),
@@ -185,12 +183,12 @@ impl Constant {
 /// The context that allocates constants, and their device.
 pub type Place<'a> = (&'a ArrayContext, Device);
 
-/// Allocates the constants that a program keeps, in the order of [`Preparation::kept`].
+/// Allocates the constants `kept`, in their order.
 ///
 /// # Errors
 /// Returns an error if memory runs out.
-pub fn own(program: &Program, preparation: &Preparation, place: Place<'_>) -> Result<Vec<Arc<Constant>>> {
-    preparation.kept.iter().map(|v| Constant::new(program.values[*v].desc.size_bytes(), place)).collect()
+pub fn own(program: &Program, kept: &[ValueId], place: Place<'_>) -> Result<Vec<Arc<Constant>>> {
+    kept.iter().map(|v| Constant::new(program.values[*v].desc.size_bytes(), place)).collect()
 }
 
 impl PackedStore {
@@ -206,36 +204,28 @@ impl PackedStore {
             let known = self.0.known.0.lock();
             known.constants.values().filter_map(Weak::upgrade).collect()
         };
-        in_use.iter().map(|constant| constant.block.len()).sum()
+        in_use.iter().map(|constant| constant.memory.block().len()).sum()
     }
 
     /// Like [`own`], but uses the constants that other executors already have, and allocates only the missing ones.
     ///
     /// # Errors
-    /// Returns an error if memory runs out, or if the store is for another device.
+    /// Returns an error if memory runs out.
     pub(crate) fn constants(
         &self,
         program: &Program,
-        preparation: &Preparation,
+        kept: &[ValueId],
         bound: &[NdArray],
         place: Place<'_>,
     ) -> Result<Vec<Arc<Constant>>> {
-        let of = *self.0.device.get_or_init(|| place.1);
-        if of != place.1 {
-            return Err(Error::invalid(
-                "device of an executor",
-                place.1,
-                format!("{of}, as its store of packed constants"),
-            ));
-        }
         let known: Vec<Option<Arc<Constant>>> = {
             let mut known = self.0.known.0.lock();
             known.prune();
             let ids = known.ids(program, bound);
-            preparation.kept.iter().map(|value| known.find(ids.get(value))).collect()
+            kept.iter().map(|value| known.find(ids.get(value))).collect()
         };
         let mut constants = Vec::with_capacity(known.len());
-        for (value, known) in preparation.kept.iter().zip(known) {
+        for (value, known) in kept.iter().zip(known) {
             constants.push(match known {
                 Some(constant) => constant,
                 None => Constant::new(program.values[*value].desc.size_bytes(), place)?,
@@ -247,7 +237,7 @@ impl PackedStore {
         let mut unused = Vec::new();
         let mut known = self.0.known.0.lock();
         let ids = known.ids(program, bound);
-        for (value, constant) in preparation.kept.iter().zip(&mut constants) {
+        for (value, constant) in kept.iter().zip(&mut constants) {
             let Some(id) = ids.get(value) else { continue };
             match known.find(Some(id)) {
                 Some(winner) => unused.push(std::mem::replace(constant, winner)),
@@ -270,15 +260,22 @@ impl PackedStore {
 mod tests {
     use super::*;
     use crate::program::{Action, Step, Value};
+    use crate::program_passes::pack::Preparation;
     use mxrs_engine::{Engine, EngineConfig};
     use mxrs_storage::{Storage, StorageConfig};
     use mxrs_types::DType;
 
     /// A weight that is folded and then packed; only the packed value is kept.
     fn program() -> Program {
-        let value = |origin| Value { desc: TensorDesc::dense([16], DType::F32), origin };
+        let value = |origin| Value { desc: TensorDesc::dense([16], DType::F32), origin, device: Device::default() };
         let step = |inputs: &[usize], outputs: &[usize]| {
-            Step::copy(format!("makes {outputs:?}"), ("", Action::View), inputs.to_vec(), outputs.to_vec())
+            Step::copy(
+                format!("makes {outputs:?}"),
+                ("", Action::View),
+                Device::default(),
+                inputs.to_vec(),
+                outputs.to_vec(),
+            )
         };
         Program {
             values: vec![value(Origin::Bound(0)), value(Origin::Packed), value(Origin::Packed)],
@@ -297,7 +294,7 @@ mod tests {
         assert_eq!(preparation.kept, [2]);
         let bind = |w: &NdArray| {
             let bound = [w.clone()];
-            store.constants(&program, &preparation, &bound, (&context, Device::cpu(0))).unwrap().remove(0)
+            store.constants(&program, &preparation.kept, &bound, (&context, Device::cpu(0))).unwrap().remove(0)
         };
         let weight = || NdArray::zeros(&context, [16], DType::F32).unwrap();
         let kept_weight = weight();

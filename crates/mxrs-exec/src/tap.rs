@@ -2,11 +2,12 @@
 //! MXNet's names.
 
 use crate::choose::choose_reorder;
+use crate::device::backends_on;
 use crate::options::BindOptions;
 use crate::program::{Program, Step, ValueId};
 use mxrs_graph::{Graph, Node};
 use mxrs_op::Kernel;
-use mxrs_types::{DType, Layout, Result, ResultExt, Shape};
+use mxrs_types::{DType, Device, Layout, Result, ResultExt, Shape};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct Tap {
     pub shape: Shape,
     /// Element type of the tensor.
     pub dtype: DType,
+    /// The device of the tensor.
+    pub device: Device,
     /// A kernel that copies the tensor to row-major order; `None` if it is in that order.
     pub reorder: Option<Arc<dyn Kernel>>,
 }
@@ -57,13 +60,14 @@ const REORDER: &str = "reorder";
 fn of_step(node: Option<&Node>, program: &Program, at: usize, options: &BindOptions) -> Result<Vec<Tap>> {
     let step = &program.steps[at];
     let tap = |name: String, op: &str, is_input: bool, position: usize, value: ValueId| {
-        let desc = &program.values[value].desc;
+        let (desc, device) = (&program.values[value].desc, program.values[value].device);
+        let backends = backends_on(options, device);
         let reorder = match desc.layout.is_row_major() {
             true => None,
-            false => Some(choose_reorder(&options.backends, desc, &desc.with_layout(Layout::RowMajor))?.1),
+            false => Some(choose_reorder(&backends, desc, &desc.with_layout(Layout::RowMajor))?.1),
         };
         let (shape, dtype) = (desc.shape.clone(), desc.dtype);
-        Ok(Tap { name, op: op.to_owned(), is_input, position, shape, dtype, reorder })
+        Ok(Tap { name, op: op.to_owned(), is_input, position, shape, dtype, device, reorder })
     };
     let mut taps = Vec::new();
     let names = node.and_then(Node::call).map(|(op, params)| op.input_names(params)).unwrap_or_default();

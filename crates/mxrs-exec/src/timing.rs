@@ -22,28 +22,32 @@ impl Executor {
     ///
     /// # Errors
     /// Returns the errors of [`Executor::forward`] and of kernels. Returns an error on a device with streams, because a step
-    /// there ends when it is enqueued.
+    /// there ends when it is enqueued, and for a graph on several devices.
     pub fn time_steps(&self, n_runs: usize) -> Result<StepTimes> {
         let device = self.options.device;
+        let runner = self.runner(false)?;
+        if runner.n_devices() > 1 {
+            let reason = "the steps of one task are timed, and each device has tasks of its own";
+            return Err(Error::not_built("timing steps of a graph on several devices", reason));
+        }
         if !device.is_host() {
             return Err(Error::not_built(
                 format!("timing steps on {device}"),
                 "steps are timed by the clock of the host",
             ));
         }
-        let runner = self.runner(false)?;
         // The first run makes constants and is not timed.
         self.forward()?;
-        self.context.engine().wait_to_write(self.pool().var())?;
+        self.pool().wait()?;
         let n_steps = runner.halves()[0].len();
         let times = Arc::new(RankedMutex::new(Rank::Leaf, (vec![Duration::ZERO; n_steps], Duration::ZERO)));
         for _ in 0..n_runs.max(1) {
             let of_run = Arc::clone(&times);
             self.note_outputs()?;
-            let random = runner.reserve(&self.context);
+            let random = runner.reserve(&self.context).on(device);
             runner.push_timed(random, move |run| time(run, n_steps, &of_run))?;
         }
-        self.context.engine().wait_to_write(self.pool().var())?;
+        self.pool().wait()?;
         let (steps, whole) = &*times.lock();
         let mean = |sum: &Duration| *sum / n_runs.max(1) as u32;
         Ok(StepTimes { steps: steps.iter().map(mean).collect(), whole: mean(whole) })
@@ -58,7 +62,7 @@ impl Executor {
     /// # Errors
     /// Returns the errors of [`Executor::forward_train`], [`Executor::backward`] and kernels.
     pub fn time_training_steps(&self, n_runs: usize) -> Result<StepTimes> {
-        let wait = || self.context.engine().wait_to_write(self.pool().var());
+        let wait = || self.pool().wait();
         let run = || {
             self.forward_train()?;
             self.backward(&[])?;
@@ -79,7 +83,7 @@ impl Executor {
             wait()?;
             for (step, sum) in steps.iter_mut().enumerate() {
                 let start = Instant::now();
-                runner.step(step, random, &self.context, None)?;
+                runner.step(step, &random, &self.context, None)?;
                 wait()?;
                 *sum += start.elapsed();
             }

@@ -48,22 +48,27 @@ impl Training {
             let bound = graph.find(&wanted.name).and_then(|id| variables.bound.get(&id));
             let is_parameter = bound.is_some_and(|bound| bound.is_constant);
             let role = if is_parameter { Role::Gradient } else { Role::PerShape };
+            let device = wanted.device.unwrap_or(options.device);
             let array = match given.iter().rev().find(|(name, _)| *name == wanted.name) {
                 Some((_, array)) => {
                     expect_like(array, wanted, || format!("gradient array of `{}`", wanted.name), "the argument")?;
-                    expect_device(array, options.device, || format!("the gradient array of `{}`", wanted.name))?;
+                    expect_device(array, device, || format!("the gradient array of `{}`", wanted.name))?;
                     from.give(role, &wanted.name, array);
                     array.clone()
                 }
-                None if is_parameter => from.get(role, &wanted.name, &wanted.shape, wanted.dtype)?,
-                None => from.get(role, &format!("gradient of {}", wanted.name), &wanted.shape, wanted.dtype)?,
+                None if is_parameter => from.get(role, &wanted.name, (&wanted.shape, wanted.dtype), device)?,
+                None => {
+                    let name = format!("gradient of {}", wanted.name);
+                    from.get(role, &name, (&wanted.shape, wanted.dtype), device)?
+                }
             };
             Ok(BoundGradient { name: wanted.name.clone(), request: wanted.request, array })
         };
         let gradients = wanted.iter().map(bind).collect::<Result<_>>()?;
         let array = |(head, wanted): (usize, &Option<Wanted>)| {
             let name = format!("gradient of output {head}");
-            wanted.as_ref().map(|w| from.get(Role::PerShape, &name, &w.shape, w.dtype)).transpose()
+            let on = |w: &Wanted| w.device.unwrap_or(options.device);
+            wanted.as_ref().map(|w| from.get(Role::PerShape, &name, (&w.shape, w.dtype), on(w))).transpose()
         };
         let head_grads = wanted_head_grads.iter().enumerate().map(array).collect::<Result<_>>()?;
         Ok(Self { lowered: Mutex::new(lowered), wanted_head_grads, gradients, head_grads })

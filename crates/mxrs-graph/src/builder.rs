@@ -3,7 +3,7 @@
 use crate::{Entry, Graph, GraphAttr, Node, NodeId};
 use indexmap::IndexMap;
 use mxrs_op::{Attrs, OpDef, OpParams};
-use mxrs_types::{Error, Result, ResultExt};
+use mxrs_types::{Device, Error, Result, ResultExt};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -158,6 +158,18 @@ impl GraphBuilder {
             .get_mut(node.index())
             .ok_or_else(|| Error::invalid("node with subgraphs", node, format!("a node below {n_nodes}")))?;
         to.subgraphs = subgraphs;
+        Ok(())
+    }
+
+    /// Sets the [device](Node::device) of a node; `None` for a node that is not placed.
+    ///
+    /// # Errors
+    /// Fails if `node` does not exist.
+    pub fn set_device(&mut self, node: NodeId, device: Option<Device>) -> Result<()> {
+        let n_nodes = self.nodes.len();
+        let to = self.nodes.get_mut(node.index());
+        let to = to.ok_or_else(|| Error::invalid("node to place", node, format!("a node below {n_nodes}")))?;
+        to.device = device;
         Ok(())
     }
 

@@ -14,6 +14,7 @@
 
 use crate::{Entry, EntryId, Node, NodeId};
 use indexmap::IndexMap;
+use mxrs_types::Device;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
@@ -99,6 +100,11 @@ impl Graph {
             is_aux,
             by_name,
         }
+    }
+
+    /// Sets the device of each node, in id order.
+    pub(crate) fn set_devices(&mut self, devices: impl IntoIterator<Item = Device>) {
+        self.nodes.iter_mut().zip(devices).for_each(|(node, device)| node.device = Some(device));
     }
 
     /// The nodes in id order.

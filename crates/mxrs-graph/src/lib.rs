@@ -70,4 +70,4 @@ pub use passes::{
     join_pairs, mirror, partition, place, recompute, recompute_if_smaller, select_outputs, sqrt_segments, widen,
     within_budget,
 };
-pub use symbol::{NameManager, Symbol, SymbolCall};
+pub use symbol::{AttrScope, NameManager, Symbol, SymbolCall};

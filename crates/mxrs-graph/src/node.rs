@@ -2,6 +2,7 @@
 
 use crate::{Entry, Graph, NodeId};
 use mxrs_op::{Attrs, OpDef, OpParams};
+use mxrs_types::Device;
 use std::sync::Arc;
 
 /// A variable (no operator) or a call of an operator.
@@ -33,6 +34,9 @@ pub struct Node {
     /// random numbers and does not rewrite its inputs. Fusion keeps this mark if it fuses the call or the node, because
     /// pointwise calls neither draw random numbers nor rewrite inputs.
     pub clone_of: Option<NodeId>,
+    /// The device on which a call runs, or on which the array of a variable lies. `None` in a graph that is not
+    /// [placed](crate::place): then every node is on the device on which the graph is bound.
+    pub device: Option<Device>,
 }
 
 impl Node {
@@ -50,6 +54,7 @@ impl Node {
             n_visible: 1,
             backward_of: None,
             clone_of: None,
+            device: None,
         }
     }
 

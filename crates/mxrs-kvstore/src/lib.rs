@@ -55,7 +55,7 @@ pub use key::Key;
 pub use name::{Family, NAMES, StoreType};
 pub use options::{KvStoreOptions, LinkSource, SumWatch};
 pub use registry::{Constructor, StoreRegistry};
-pub use store::{KvStore, RowPull};
+pub use store::{KvStore, Residual, RowPull};
 pub use sum::{Order, SUMMED, SumThreads, is_summed};
 pub use updater::{Update, Updater};
 pub use value::{RowSparse, Value};

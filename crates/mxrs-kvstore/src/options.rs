@@ -52,6 +52,26 @@ impl KvStoreOptions {
     pub(crate) fn facts(&self, devices: &[Device]) -> LinkFacts {
         self.links.as_ref().map_or_else(|| LinkFacts::indirect(devices.len()), |links| links(devices))
     }
+
+    /// Logs a warning if some of these devices, which are distinct, cannot copy to each other directly. Host memory does not
+    /// count. Without a [source of links](Self::links), copies through the host are what the user wants.
+    pub(crate) fn warn_of_indirect_copies(&self, devices: &[Device]) {
+        let Some(links) = &self.links else { return };
+        let devices: Vec<Device> = devices.iter().copied().filter(|device| !device.is_host()).collect();
+        if devices.len() < 2 {
+            return;
+        }
+        let facts = links(&devices);
+        let (n_direct, n_pairs) = (facts.n_direct(), devices.len() * (devices.len() - 1));
+        if n_direct < n_pairs {
+            let names = devices.iter().map(Device::to_string).collect::<Vec<_>>().join(", ");
+            tracing::warn!(
+                "only {n_direct} of {n_pairs} pairs of {names} copy directly; the others copy through host memory, which is \
+                 slower. In this matrix a `v` stands for a direct copy:\n{}",
+                facts.direct_matrix()
+            );
+        }
+    }
 }
 
 impl fmt::Debug for KvStoreOptions {

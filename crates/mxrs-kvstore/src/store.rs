@@ -2,7 +2,7 @@
 
 use crate::{Compression, Key, RowSparse, StoreType, Updater, Value};
 use mxrs_ndarray::NdArray;
-use mxrs_types::{Device, Result};
+use mxrs_types::{Device, Error, Result};
 
 /// A request for some rows of a stored value.
 #[derive(Clone, Debug)]
@@ -13,6 +13,17 @@ pub struct RowPull {
     pub ids: Vec<i64>,
     /// The devices that get the rows.
     pub devices: Vec<Device>,
+}
+
+/// What compression has left over of the values of one key from one device.
+#[derive(Clone, Debug)]
+pub struct Residual {
+    /// The key.
+    pub key: Key,
+    /// The position of the device among the values of the key.
+    pub position: usize,
+    /// One float32 element for each element of the value, on one axis, in host memory.
+    pub array: NdArray,
 }
 
 /// Arrays by key, summed over devices.
@@ -81,6 +92,29 @@ pub trait KvStore: Send + Sync {
     /// # Errors
     /// Fails if the store does not compress, if a key has a value already, or if a compression is set already.
     fn set_gradient_compression(&self, compression: Compression) -> Result<()>;
+
+    /// What compression has left over so far, which the next push adds. The arrays are the store's own; later pushes change
+    /// them. Empty for a store without compression.
+    ///
+    /// # Errors
+    /// Fails if another process has them.
+    fn residuals(&self) -> Result<Vec<Residual>> {
+        Ok(Vec::new())
+    }
+
+    /// Continues from these residuals, as a store that had the same pushes would. The arrays are copied.
+    ///
+    /// # Errors
+    /// Fails for a key without a value, for an array of another size or type, or if the store has no compression.
+    fn set_residuals(&self, residuals: &[Residual]) -> Result<()> {
+        match residuals.first() {
+            None => Ok(()),
+            Some(first) => {
+                let expected = "a store that compresses gradients";
+                Err(Error::invalid(format!("residual of key {}", first.key), self.store_type(), expected))
+            }
+        }
+    }
 
     /// The number of this worker, from 0.
     fn rank(&self) -> usize {

@@ -22,7 +22,7 @@ fn partitioned(graph: &Graph, descs: &[TensorDesc]) -> Partitioned {
     let is_constant = constant_nodes(graph, false, is_parameter);
     let patterns = patterns(&Fusions::default());
     let ops = catalog();
-    let with = Partitioning { patterns: &patterns, ops: &ops, descs, is_constant: &is_constant, accept: &|_| true };
+    let with = Partitioning { patterns: &patterns, ops: &ops, descs, is_constant: &is_constant, accept: &|_, _| true };
     partition(graph, &with).unwrap()
 }
 

@@ -1,9 +1,9 @@
 //! The environment of arrays: an engine, a storage, devices, and the resources that operators share.
 
-use crate::device::Devices;
+use crate::device::{Devices, allocate_for};
 use crate::{RandomCopies, RandomSource, TempSpaceCounts, TempSpaces};
-use mxrs_engine::Engine;
-use mxrs_storage::{DeviceCopies, Storage};
+use mxrs_engine::{Engine, Var};
+use mxrs_storage::{Block, DeviceCopies, Storage, Tag};
 use mxrs_types::{Device, Result};
 use std::sync::Arc;
 
@@ -34,6 +34,7 @@ pub struct ArrayContextBuilder {
     storage: Storage,
     counts: ResourceCounts,
     devices: Vec<Arc<dyn DeviceCopies>>,
+    are_copies_direct: bool,
 }
 
 impl ArrayContextBuilder {
@@ -49,12 +50,19 @@ impl ArrayContextBuilder {
         self
     }
 
+    /// Sets whether devices copy to each other directly where they [reach](DeviceCopies::reaches) each other, which is the
+    /// default. Otherwise all copies between devices go through host memory.
+    pub fn direct_copies(mut self, are_direct: bool) -> Self {
+        self.are_copies_direct = are_direct;
+        self
+    }
+
     /// Makes the context; random generators are seeded by the clock.
     ///
     /// # Errors
     /// Fails for a registered device that is host memory, occurs twice, or has no memory in the storage.
     pub fn build(self) -> Result<ArrayContext> {
-        let devices = Devices::new(self.devices, &self.storage)?;
+        let devices = Devices::new(self.devices, &self.storage, self.are_copies_direct)?;
         Ok(ArrayContext { devices, ..ArrayContext::with_resources(self.engine, self.storage, self.counts) })
     }
 }
@@ -75,7 +83,8 @@ impl ArrayContext {
 
     /// Starts to build a context, to which devices can be added.
     pub fn builder(engine: Engine, storage: Storage) -> ArrayContextBuilder {
-        ArrayContextBuilder { engine, storage, counts: ResourceCounts::default(), devices: Vec::new() }
+        let counts = ResourceCounts::default();
+        ArrayContextBuilder { engine, storage, counts, devices: Vec::new(), are_copies_direct: true }
     }
 
     /// The registered devices, in the order in which they were registered. Host memory is always there, too.
@@ -97,6 +106,24 @@ impl ArrayContext {
     /// Returns the error of [`Self::check_device`].
     pub fn copies(&self, device: Device) -> Result<Option<&Arc<dyn DeviceCopies>>> {
         Ok(self.devices.find(device)?.map(|device| &device.copies))
+    }
+
+    /// Whether copies from one device to another go directly between the two. False for host memory, for devices that are not
+    /// registered, and for a device and itself.
+    pub fn copies_directly(&self, from: Device, to: Device) -> bool {
+        let is_registered = |device| self.devices.iter().any(|known| known.device() == device);
+        let from = self.devices.iter().find(|known| known.device() == from && from != to);
+        from.is_some_and(|from| is_registered(to) && from.reaches(to))
+    }
+
+    /// Allocates memory that is not an array, for tasks that write `var`. If a device still works with the memory for an
+    /// earlier owner, the tasks that are pushed from now on wait for that work, on the device. The caller waits only for host
+    /// memory. When the block is freed, it has to get the events of its own last work ([`Block::used_by`]).
+    ///
+    /// # Errors
+    /// Fails if memory is short, or if the engine refuses the task that waits.
+    pub fn allocate_for(&self, device: Device, n_bytes: usize, tag: Tag, var: &Var) -> Result<Block> {
+        allocate_for((&self.engine, &self.storage), device, n_bytes, tag, var)
     }
 
     pub(crate) fn registered(&self) -> &Devices {

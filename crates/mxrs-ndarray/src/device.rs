@@ -1,6 +1,7 @@
 //! Devices whose memory the host cannot access: which of them an [`ArrayContext`](crate::ArrayContext) has, and memory
 //! through which copies go.
 
+use mxrs_engine::{Engine, Var};
 use mxrs_storage::{Block, DeviceCopies, Storage, Tag};
 use mxrs_types::{Device, DeviceEvent, Error, Result};
 use std::fmt;
@@ -17,9 +18,15 @@ const MAX_BUSY_BYTES: usize = 256 << 20;
 pub(crate) struct RegisteredDevice {
     pub(crate) copies: Arc<dyn DeviceCopies>,
     pub(crate) storage: Storage,
+    are_copies_direct: bool,
 }
 
 impl RegisteredDevice {
+    /// Whether a copy to `peer` goes directly between the two devices.
+    pub(crate) fn reaches(&self, peer: Device) -> bool {
+        self.are_copies_direct && self.copies.reaches(peer)
+    }
+
     pub(crate) fn device(&self) -> Device {
         self.copies.device()
     }
@@ -41,11 +48,11 @@ impl fmt::Debug for RegisteredDevice {
 pub(crate) struct Devices(Option<Arc<[Arc<RegisteredDevice>]>>);
 
 impl Devices {
-    /// Registers these devices.
+    /// Registers these devices. `are_copies_direct` says whether those that reach each other copy directly.
     ///
     /// # Errors
     /// Fails for a device whose memory the host can access, that occurs twice, or that has no memory in `storage`.
-    pub(crate) fn new(all: Vec<Arc<dyn DeviceCopies>>, storage: &Storage) -> Result<Self> {
+    pub(crate) fn new(all: Vec<Arc<dyn DeviceCopies>>, storage: &Storage, are_copies_direct: bool) -> Result<Self> {
         let mut devices: Vec<Arc<RegisteredDevice>> = Vec::with_capacity(all.len());
         for copies in all {
             let device = copies.device();
@@ -61,7 +68,7 @@ impl Devices {
                 let expected = format!("a device with memory in the storage, which has {}", known.join(", "));
                 return Err(Error::invalid("device to register", device, expected));
             }
-            devices.push(Arc::new(RegisteredDevice { copies, storage: storage.clone() }));
+            devices.push(Arc::new(RegisteredDevice { copies, storage: storage.clone(), are_copies_direct }));
         }
         Ok(Self((!devices.is_empty()).then(|| devices.into())))
     }
@@ -90,6 +97,31 @@ impl Devices {
         };
         Error::not_built(format!("arrays on {device}"), reason)
     }
+}
+
+/// Allocates memory for tasks that write `var`. If a device still works with the memory for an earlier owner, the tasks that
+/// are pushed from now on wait for that work, on the device. The caller waits only for host memory.
+///
+/// # Errors
+/// Fails if memory is short, or if the engine refuses the task that waits.
+pub(crate) fn allocate_for(
+    (engine, storage): (&Engine, &Storage),
+    device: Device,
+    n_bytes: usize,
+    tag: Tag,
+    var: &Var,
+) -> Result<Block> {
+    if device.is_host() {
+        return storage.allocate(device, n_bytes, tag);
+    }
+    let (block, events) = storage.allocate_with_events(device, n_bytes, tag)?;
+    if !events.is_empty() {
+        let former = engine.new_var_after(events);
+        let waiting = engine.task("reuse of memory").device(device).read(&former).write(var).push(|_| Ok(()));
+        engine.delete_var_with(former, drop);
+        waiting?;
+    }
+    Ok(block)
 }
 
 /// Allocates host memory that no device uses any more, so that the host may write it now. Prefers other memory to waiting:

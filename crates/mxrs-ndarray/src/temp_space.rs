@@ -8,6 +8,7 @@
 //!
 //! Graphs do not use these workspaces: their memory plan contains the scratch memory of every step.
 
+use crate::device::allocate_for;
 use mxrs_engine::{Engine, Var};
 use mxrs_storage::{Block, PressureGuard, Storage, Tag};
 use mxrs_sync::{Rank, RankedMutex};
@@ -67,7 +68,8 @@ impl TempSpace {
         &self.var
     }
 
-    /// The memory, of at least the requested size.
+    /// The memory, of at least the requested size. A task on a device gives it the event after its work
+    /// ([`Block::used_by`]).
     pub fn block(&self) -> &Arc<Block> {
         &self.block
     }
@@ -95,7 +97,7 @@ impl TempSpaces {
         self.counts
     }
 
-    /// Returns the next workspace in turn, with at least `n_bytes`.
+    /// Returns the next workspace in turn, with at least `n_bytes`. On a device, the caller waits for nothing.
     ///
     /// # Errors
     /// Fails if memory is short.
@@ -123,8 +125,14 @@ impl TempSpaces {
         };
         // Frees the old block, which was too small. If operators that use the old block are still pending, the last of
         // them frees it.
-        give_back(outgrown);
-        let block = Arc::new(self.storage.allocate(key, n_bytes, Tag::new("resource:temp_space"))?);
+        if key.is_host() {
+            give_back(outgrown);
+        } else {
+            // The pool keeps the memory: to return it, the host would have to wait until the device no longer uses it.
+            drop(outgrown);
+        }
+        let tag = Tag::new("resource:temp_space");
+        let block = Arc::new(allocate_for((&self.engine, &self.storage), key, n_bytes, tag, &var)?);
         let mut rings = self.rings.lock();
         let space = rings.iter_mut().find(|(of, _)| *of == key).map(|(_, ring)| &mut ring.spaces[slot]);
         // Another thread may have stored a larger block in the same workspace meanwhile; that block stays.

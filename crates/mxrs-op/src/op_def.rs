@@ -60,6 +60,9 @@ pub struct OpDef {
     pub pointwise: Pointwise,
     /// Whether the operator only adds or concatenates its inputs.
     pub combines: Combines,
+    /// Whether a call may read its input on another device than the one it runs on: it copies between devices. If both are
+    /// the same device, the call is a [view](Self::view).
+    pub crosses_devices: bool,
     /// Initializers of special inputs, as pairs of the input's name and the text of its `__init__` attribute:
     /// (`moving_var`, `["one", {}]`).
     pub init_hints: &'static [(&'static str, &'static str)],
@@ -156,6 +159,7 @@ impl OpDef {
             view: |_, _| View::No,
             pointwise: Pointwise::No,
             combines: Combines::No,
+            crosses_devices: false,
             init_hints: &[],
             ignored_at_inference: &[],
             ignored_inputs: &[],

@@ -42,6 +42,7 @@ operators![
     elemwise::cast,
     elemwise::clip,
     elemwise::copy,
+    elemwise::cross_device_copy,
     elemwise::elemwise_add,
     elemwise::elemwise_div,
     elemwise::elemwise_mul,

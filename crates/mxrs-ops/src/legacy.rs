@@ -9,7 +9,6 @@ const LEGACY: &[(&str, &str)] = &[
     ("Convolution_v1", "Convolution"),
     ("CuDNNBatchNorm", "BatchNorm"),
     ("Pooling_v1", "Pooling"),
-    ("_CrossDeviceCopy", "_copy"),
 ];
 
 /// Current name of an operator, for a name that only old files use.

@@ -47,6 +47,11 @@ fn built_operators_describe_themselves_as_mxnet_does() {
         let (mut tensors, others): (Vec<_>, Vec<_>) =
             recorded.params.iter().cloned().map(spelt).partition(|(_, text)| text.starts_with("NDArray-or-Symbol"));
         tensors.extend(others);
+        if op.name == "_CrossDeviceCopy" {
+            // MXNet has no function for calls of this operator, so it describes no argument.
+            assert_eq!(tensors, []);
+            tensors.push(("data".into(), "NDArray-or-Symbol".into()));
+        }
         assert_eq!(params, tensors, "parameters of {}", op.name);
         assert_eq!(op.aliases, recorded.aliases, "aliases of {}", op.name);
         // MXNet requires every caller of `amp_multicast` to pass the number of inputs. mxrs counts the inputs itself, as for

@@ -31,6 +31,8 @@ pub struct Common {
     pub num_update: u64,
     counts: IndexMap<String, u64>,
     scheduler: Option<Arc<dyn LrScheduler>>,
+    /// Whether the updates repeat those of another copy of the parameters, which have logged changes of the learning rate.
+    pub(crate) repeats: bool,
 }
 
 impl Default for Common {
@@ -47,6 +49,7 @@ impl Default for Common {
             num_update: 0,
             counts: IndexMap::new(),
             scheduler: None,
+            repeats: false,
         }
     }
 }
@@ -141,7 +144,8 @@ impl Common {
 
     /// Logs that the schedule changed the learning rate.
     fn log_change(&self, before: u64) {
-        let Some(schedule) = self.scheduler.as_ref().filter(|schedule| schedule.has_steps(self.num_update)) else {
+        let has_steps = |schedule: &&Arc<dyn LrScheduler>| schedule.has_steps(self.num_update) && !self.repeats;
+        let Some(schedule) = self.scheduler.as_ref().filter(has_steps) else {
             return;
         };
         let lr = schedule.lr(self.num_update);

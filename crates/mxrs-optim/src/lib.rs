@@ -37,6 +37,7 @@ mod call;
 mod common;
 mod compression;
 mod config;
+mod copies;
 mod create;
 mod mult;
 mod optimizer;

@@ -1,6 +1,7 @@
 //! The states of a parameter, and the inputs of its update.
 
-use mxrs_ndarray::NdArray;
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_types::{Device, Result};
 
 /// The arrays that an optimizer keeps for one parameter.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +39,31 @@ impl State {
     /// compression.
     pub fn saved(&self) -> impl Iterator<Item = (&'static str, &NdArray)> {
         self.all().chain(self.residual.iter().map(|residual| ("residual", residual)))
+    }
+
+    /// This state with the arrays that `make` returns for its arrays.
+    fn map(&self, make: impl Fn(&NdArray) -> Result<NdArray>) -> Result<Self> {
+        let slots = self.slots.iter().map(|(slot, array)| Ok((*slot, make(array)?)));
+        Ok(Self {
+            slots: slots.collect::<Result<_>>()?,
+            master: self.master.as_ref().map(&make).transpose()?,
+            residual: self.residual.as_ref().map(&make).transpose()?,
+        })
+    }
+
+    /// A copy of every array, on `device`.
+    pub(crate) fn copied(&self, context: &ArrayContext, device: Device) -> Result<Self> {
+        self.map(|array| array.copy_to_device(context, device))
+    }
+
+    /// The state on `device`, if an array is elsewhere, so that a call with weights of `device` would refuse it. Otherwise
+    /// `None`.
+    pub(crate) fn moved(&self, context: &ArrayContext, device: Device) -> Result<Option<Self>> {
+        let is_there = |array: &NdArray| array.device() == device || array.device().is_host() && device.is_host();
+        if self.saved().all(|(_, array)| is_there(array)) {
+            return Ok(None);
+        }
+        self.map(|array| array.as_in_context(context, device)).map(Some)
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Updater {
     /// The first error in the optimizer's settings.
     fault: Option<Error>,
     states: IndexMap<String, State>,
+    /// The states of further copies of the parameters, on other devices.
+    copies: Vec<IndexMap<String, State>>,
     n_calls: u64,
     compression: Option<TwoBit>,
     /// Whether the warning was logged that the optimizer updates fewer weights in one call than requested.
@@ -48,7 +50,8 @@ impl Updater {
     }
 
     pub(crate) fn with_fault(optimizer: Box<dyn Optimizer>, fault: Option<Error>) -> Self {
-        Self { optimizer, fault, states: IndexMap::new(), n_calls: 0, compression: None, is_limit_told: false }
+        let (states, copies) = (IndexMap::new(), Vec::new());
+        Self { optimizer, fault, states, copies, n_calls: 0, compression: None, is_limit_told: false }
     }
 
     /// Checks that the settings from which the updater was made are in range. Every update makes this check first.
@@ -132,6 +135,28 @@ impl Updater {
 
     pub(crate) fn set_state_arrays(&mut self, states: IndexMap<String, State>) {
         self.states = states;
+        self.copies.clear();
+    }
+
+    /// The states of the copies of the parameters with this number, from 1; copy 0 has [`Self::state_arrays`].
+    pub(crate) fn states_of_copy(&mut self, copy: usize) -> &mut IndexMap<String, State> {
+        if self.copies.len() < copy {
+            self.copies.resize_with(copy, IndexMap::new);
+        }
+        &mut self.copies[copy - 1]
+    }
+
+    /// Calls `f` with the states of this copy in place of those of copy 0.
+    pub(crate) fn with_copy<R>(&mut self, copy: usize, f: impl FnOnce(&mut Self) -> R) -> R {
+        let swap = |updater: &mut Self| {
+            let states = std::mem::take(updater.states_of_copy(copy));
+            let others = std::mem::replace(&mut updater.states, states);
+            *updater.states_of_copy(copy) = others;
+        };
+        swap(self);
+        let result = f(self);
+        swap(self);
+        result
     }
 
     /// The states of a parameter as they are before its first update.
@@ -167,9 +192,17 @@ impl Updater {
             if params[..index].iter().any(|other| other.name == param.name) {
                 return Err(Error::invalid("parameter to update", &param.name, "each once"));
             }
-            if !self.states.contains_key(&param.name) {
-                let state = self.fresh_state(nd, index, &param.name, &param.weight)?;
-                self.states.insert(param.name.clone(), state);
+            match self.states.get_mut(&param.name) {
+                // A store may have moved the weight, and states from a file are where the parameter was then.
+                Some(state) => {
+                    if let Some(moved) = state.moved(nd.context(), param.weight.device())? {
+                        *state = moved;
+                    }
+                }
+                None => {
+                    let state = self.fresh_state(nd, index, &param.name, &param.weight)?;
+                    self.states.insert(param.name.clone(), state);
+                }
             }
         }
         // Weights of the same type are updated together, in the given order.

@@ -43,6 +43,8 @@ struct Machine {
     memories: Mutex<Vec<Arc<SimulatedMemory>>>,
     /// Whether the devices cannot copy to one another directly.
     is_apart: AtomicBool,
+    /// Pairs of devices, the smaller first, that cannot copy to one another directly.
+    cut: Mutex<BTreeSet<(Device, Device)>>,
 }
 
 /// The copies so far, and the future copies that must fail.
@@ -103,7 +105,7 @@ impl SimulatedDevice {
 
     fn within(gpu: Arc<SimulatedGpu>, memory: SimulatedMemory, bandwidth: u64, machine: Arc<Machine>) -> Arc<Self> {
         assert_eq!(gpu.device(), memory.device(), "streams and memory of one device");
-        let memory = Arc::new(memory);
+        let memory = Arc::new(memory.lost_with(gpu.is_lost()));
         machine.memories.lock().push(Arc::clone(&memory));
         Arc::new(Self { gpu, memory, bandwidth, machine, copies: Mutex::default() })
     }
@@ -133,9 +135,15 @@ impl SimulatedDevice {
         self.gpu.checker()
     }
 
-    /// Sets whether the devices of this machine can copy to one another directly; at first they can.
+    /// Sets whether the devices of this machine can copy to one another directly; at first they can. Where
+    /// [`cut_link`](Self::cut_link) was called, they never can.
     pub fn set_peers(&self, can_reach: bool) {
         self.machine.is_apart.store(!can_reach, Ordering::Relaxed);
+    }
+
+    /// Makes this device and `peer` unable to copy to one another directly.
+    pub fn cut_link(&self, peer: Device) {
+        self.machine.cut.lock().insert(ordered(self.name(), peer));
     }
 
     /// Makes the `nth` copy fail, counted from 1 over all directions, fills included. Its bytes do not arrive. What the
@@ -158,7 +166,11 @@ impl SimulatedDevice {
     /// can still be freed.
     pub fn lose(&self) {
         self.gpu.lose();
-        self.memory.lose();
+    }
+
+    /// Loses the device when the `nth` launch is enqueued; see [`SimulatedGpu::lose_at_launch`]. Copies are launches too.
+    pub fn lose_at_launch(&self, nth: u64) {
+        self.gpu.lose_at_launch(nth);
     }
 
     /// Where a launch finds the bytes of `address`, which may be an address of any device of this machine, or of the host.
@@ -242,6 +254,10 @@ impl Places {
     }
 }
 
+fn ordered(one: Device, other: Device) -> (Device, Device) {
+    (one.min(other), one.max(other))
+}
+
 fn range(start: *const u8, n_bytes: usize) -> std::ops::Range<u64> {
     let start = start.addr() as u64;
     start..start + n_bytes as u64
@@ -286,7 +302,8 @@ unsafe impl DeviceCopies for SimulatedDevice {
 
     fn reaches(&self, peer: Device) -> bool {
         let is_near = || self.machine.memories.lock().iter().any(|memory| memory.device() == peer);
-        !self.machine.is_apart.load(Ordering::Relaxed) && is_near()
+        let is_cut = || self.machine.cut.lock().contains(&ordered(self.name(), peer));
+        !self.machine.is_apart.load(Ordering::Relaxed) && is_near() && !is_cut()
     }
 
     unsafe fn copy_to_peer(

@@ -49,7 +49,8 @@ pub(crate) struct Shared {
     pub(crate) spans: Mutex<Vec<Span>>,
     /// Time 0 of the timeline.
     born: Instant,
-    is_lost: AtomicBool,
+    /// Shared with the memory of a whole device.
+    is_lost: Arc<AtomicBool>,
     running: AtomicUsize,
     lanes: Mutex<Lanes>,
 }
@@ -63,6 +64,11 @@ struct Lanes {
 }
 
 impl SimulatedGpu {
+    /// Whether the device is lost, shared with the memory of the device.
+    pub(crate) fn is_lost(&self) -> &Arc<AtomicBool> {
+        &self.shared.is_lost
+    }
+
     /// Makes a device with its own checker.
     pub fn new(device: Device) -> Arc<Self> {
         Self::build(device, Duration::ZERO, Checker::new(), Instant::now())
@@ -87,7 +93,7 @@ impl SimulatedGpu {
             holds: Arc::default(),
             spans: Mutex::default(),
             born,
-            is_lost: AtomicBool::new(false),
+            is_lost: Arc::default(),
             running: AtomicUsize::new(0),
             lanes: Mutex::default(),
         };
@@ -126,7 +132,13 @@ impl SimulatedGpu {
     /// Loses the device: from now on every request fails, and work that has not started fails too. Events of such work are
     /// finished, with the failure, so that their memory can be freed.
     pub fn lose(&self) {
-        self.shared.is_lost.store(true, Ordering::SeqCst);
+        self.shared.lose();
+    }
+
+    /// Loses the device, as [`lose`](Self::lose) does, when the `nth` launch is enqueued, counted from 1 over all streams.
+    /// This launch is accepted and fails like other work that has not started.
+    pub fn lose_at_launch(&self, nth: u64) {
+        self.shared.log.lose_at_launch(nth);
     }
 
     /// What ran on which stream and when, so far.
@@ -213,6 +225,10 @@ impl fmt::Debug for SimulatedGpu {
 }
 
 impl Shared {
+    pub(crate) fn lose(&self) {
+        self.is_lost.store(true, Ordering::SeqCst);
+    }
+
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::SeqCst)
     }

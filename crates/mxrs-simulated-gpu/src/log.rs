@@ -73,6 +73,8 @@ pub struct SimulatedGpuCounters {
     pub failed: u64,
     /// Events recorded.
     pub records: u64,
+    /// Requests for events that were refused.
+    pub refused_records: u64,
     /// Waits of a stream for an event.
     pub stream_waits: u64,
     /// Waits of the host for a stream.
@@ -81,6 +83,17 @@ pub struct SimulatedGpuCounters {
     pub event_waits: u64,
     /// The largest number of launches that ran at the same time.
     pub peak_running: usize,
+}
+
+/// A launch that was logged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Logged {
+    /// Its number, starting at 1.
+    pub(crate) number: u64,
+    /// Whether it must fail.
+    pub(crate) fails: bool,
+    /// Whether the device is lost now.
+    pub(crate) loses: bool,
 }
 
 #[derive(Default)]
@@ -93,6 +106,8 @@ struct State {
     n_stream_requests: u64,
     n_record_requests: u64,
     failing_launches: BTreeSet<u64>,
+    /// The launch at which the device is lost; 0 for none.
+    losing_launch: u64,
     failing_streams: BTreeSet<u64>,
     failing_records: BTreeSet<u64>,
 }
@@ -100,6 +115,10 @@ struct State {
 impl Log {
     pub(crate) fn fail_launch(&self, nth: u64) {
         self.0.lock().failing_launches.insert(nth);
+    }
+
+    pub(crate) fn lose_at_launch(&self, nth: u64) {
+        self.0.lock().losing_launch = nth;
     }
 
     pub(crate) fn fail_create_stream(&self, nth: u64) {
@@ -128,13 +147,13 @@ impl Log {
         if refused { Err(format!("request {nth} for a stream is refused")) } else { Ok(()) }
     }
 
-    /// Logs a launch; returns its number, starting at 1, and whether it must fail.
-    pub(crate) fn launch(&self, stream: StreamId, name: &Arc<str>) -> (u64, bool) {
+    /// Logs a launch.
+    pub(crate) fn launch(&self, stream: StreamId, name: &Arc<str>) -> Logged {
         let mut state = self.0.lock();
         state.counters.launches += 1;
         state.calls.push(SimulatedGpuCall::Launch { stream, name: Arc::clone(name) });
         let number = state.counters.launches;
-        (number, state.failing_launches.contains(&number))
+        Logged { number, fails: state.failing_launches.contains(&number), loses: state.losing_launch == number }
     }
 
     pub(crate) fn record(&self, event: EventId) -> Result<(), String> {
@@ -142,6 +161,7 @@ impl Log {
         state.n_record_requests += 1;
         let nth = state.n_record_requests;
         if state.failing_records.contains(&nth) {
+            state.counters.refused_records += 1;
             return Err(format!("request {nth} for an event is refused"));
         }
         state.counters.records += 1;

@@ -4,7 +4,7 @@ use crate::checker::Touch;
 use crate::event::{Mark, SimulatedEvent};
 use crate::gpu::{Shared, closed, failure, lost};
 use crate::lane::{Command, Lane, Queue};
-use crate::log::EventId;
+use crate::log::{EventId, Logged};
 use mxrs_engine::gpu::StreamUse;
 use mxrs_sync::MutexGuard;
 use mxrs_types::{DeviceEvent, DeviceStream, Error, Result, StreamId};
@@ -86,7 +86,10 @@ impl SimulatedStream {
         body: impl FnOnce() -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let queue = self.queue()?;
-        let (number, is_marked) = self.shared.log.launch(self.id, &name);
+        let Logged { number, fails: is_marked, loses } = self.shared.log.launch(self.id, &name);
+        if loses {
+            self.shared.lose();
+        }
         let marked = is_marked.then(|| format!("launch {number}, `{name}`, failed on {}", self.id));
         let failure = fails().or(marked);
         self.shared.checker.launch(self.id, &name, touches);

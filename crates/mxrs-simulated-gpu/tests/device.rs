@@ -152,6 +152,21 @@ fn a_lost_device_refuses_everything_but_frees() {
 }
 
 #[test]
+fn a_device_is_lost_at_a_launch() {
+    let device = SimulatedDevice::new(Device::gpu(0), 1 << 20);
+    let (piece, of, source) = (Piece::new(&device), stream(&device), bytes(0));
+    device.lose_at_launch(2);
+    upload(&device, &of, &source, &piece).unwrap();
+    of.synchronize().unwrap();
+    upload(&device, &of, &bytes(1), &piece).unwrap();
+    let results = [of.synchronize(), upload(&device, &of, &source, &piece), device.memory().allocate(1).map(drop)];
+    for result in results {
+        assert_eq!(result.unwrap_err().to_string(), "simulated GPU: gpu(0) is lost");
+    }
+    assert_eq!(device.copies().uploads.n, 2, "the second one was accepted");
+}
+
+#[test]
 fn strangers_are_refused() {
     let (a, b) = (SimulatedDevice::new(Device::gpu(0), 1 << 20), SimulatedDevice::new(Device::gpu(1), 1 << 20));
     let (piece, of_b, of_a) = (Piece::new(&a), stream(&b), stream(&a));
@@ -163,6 +178,9 @@ fn strangers_are_refused() {
     assert!(refused.unwrap_err().to_string().contains("gpu(1)"));
     let c = a.beside(Device::gpu(2), 1 << 20);
     assert!(a.reaches(Device::gpu(2)) && c.reaches(Device::gpu(0)));
+    let d = a.beside(Device::gpu(3), 1 << 20);
+    d.cut_link(Device::gpu(0));
+    assert!(!a.reaches(Device::gpu(3)) && !d.reaches(Device::gpu(0)) && c.reaches(Device::gpu(3)));
     c.set_peers(false);
     assert!(!a.reaches(Device::gpu(2)));
 }

@@ -2,7 +2,7 @@
 
 use crate::memory::SharedMemory;
 use crate::pool::{Pool, RecordRef, Request};
-use crate::{ALIGNMENT, Tag};
+use crate::{ALIGNMENT, Tag, records};
 use mxrs_sync::Arc;
 use mxrs_types::{Device, DeviceEvent};
 use std::fmt;
@@ -104,7 +104,7 @@ impl Block {
     /// [`used_by`](Self::used_by).
     pub fn free_directly(self) {
         let Some(pool) = self.record.pool() else { return };
-        self.report(pool);
+        self.record_free();
         let this = ManuallyDrop::new(self);
         // SAFETY: this block was the owner, and `ManuallyDrop` keeps it from being freed again.
         unsafe { Pool::free_directly(pool, this.record) };
@@ -116,13 +116,11 @@ impl Block {
         self.record.pool().and_then(|pool| unsafe { pool.as_ref() }.segments())
     }
 
-    /// Reports to the observer, if there is one, that the block is being freed.
+    /// Records that the block is being freed, if memory is recorded.
     #[inline]
-    fn report(&self, pool: NonNull<Pool>) {
-        // SAFETY: the block is live, so its pool is alive.
-        let watch = unsafe { pool.as_ref() }.watch();
-        if watch.is_on() {
-            watch.freed(self);
+    fn record_free(&self) {
+        if records::are_on() {
+            records::freed(self);
         }
     }
 }
@@ -132,7 +130,7 @@ impl Drop for Block {
     fn drop(&mut self) {
         match self.record.pool() {
             Some(pool) => {
-                self.report(pool);
+                self.record_free();
                 // SAFETY: this block is the owner and will not be used again.
                 unsafe { Pool::free(pool, self.record) };
             }

@@ -18,10 +18,11 @@
 //! - S9: before a block that a stream may still use ([`Block::used_by`]) is reused, the next stream waits for that work
 //!   on the device; if there is no next stream, the host waits, or the new owner gets the events
 //!   ([`Storage::allocate_with_events`]).
-//! - S10: no lock is held while a device, an event, a hook or an observer is called.
+//! - S10: no lock is held while a device, an event or a hook is called, or a record is made.
 //! - S11: a failed allocation returns an error with the figures that explain it, and changes nothing.
 //! - S12: memory of `cpu_shared` is freed exactly once, by the process that made it, whatever other processes do.
-//! - S13: an observer ([`StorageBuilder::observer`]) sees as many frees as allocations.
+//! - S13: while memory is recorded (`mxrs_trace::Kinds::MEMORY`), each block is recorded when an owner gets it and when it is
+//!   freed, and so is the memory that a pool gets and returns.
 //!
 //! ```
 //! use mxrs_storage::{Storage, StorageConfig, Tag};
@@ -53,9 +54,9 @@ mod block;
 mod config;
 mod fork_guard;
 mod memory;
-mod observer;
 mod pool;
 mod pressure;
+mod records;
 mod shared_block;
 mod stats;
 mod storage;
@@ -68,7 +69,6 @@ pub use memory::{
     DeviceCopies, DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, SharedHandle, SharedId, return_freed_heap,
 };
 pub use mxrs_types::PoolKind;
-pub use observer::{PoolEvent, PoolObserver};
 pub use pressure::{Pressure, PressureGuard};
 pub use stats::{PoolStats, TagStats};
 pub use storage::{Storage, StorageBuilder};

@@ -2,10 +2,9 @@
 
 use crate::config::device_word;
 use crate::memory::{DeviceMemory, HostMemory, SharedHandle, SharedMemory};
-use crate::observer::Watch;
-use crate::pool::{Pool, RecordRef, Surroundings, WaitBy};
+use crate::pool::{Pool, RecordRef, WaitBy};
 use crate::pressure::{Pressure, PressureGuard, PressureHooks};
-use crate::{Block, ForkGuard, PoolObserver, PoolStats, StorageConfig, Tag, TagStats};
+use crate::{Block, ForkGuard, PoolStats, StorageConfig, Tag, TagStats, records};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Arc, BriefGuard, BriefLock, OnceLock, Rank};
 use mxrs_types::PoolKind;
@@ -30,7 +29,8 @@ pub(crate) struct Shared {
     plain_pinned: bool,
     /// Memory that other processes can map, if no memory of `cpu_shared` was registered.
     segments: Option<Arc<SharedMemory>>,
-    around: Surroundings,
+    /// What runs if memory is short; shared by all pools.
+    hooks: Arc<PressureHooks>,
     /// Held while a pool is put into its slot, and across a fork.
     opening: BriefLock<()>,
 }
@@ -45,7 +45,6 @@ struct Slot {
 pub struct StorageBuilder {
     config: StorageConfig,
     memories: Vec<Arc<dyn DeviceMemory>>,
-    observer: Option<Arc<dyn PoolObserver>>,
 }
 
 impl StorageBuilder {
@@ -54,13 +53,6 @@ impl StorageBuilder {
     #[must_use]
     pub fn device(mut self, memory: Arc<dyn DeviceMemory>) -> Self {
         self.memories.push(memory);
-        self
-    }
-
-    /// Reports every block to `observer`, from the start until [`Storage::set_observing`] switches that off.
-    #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn PoolObserver>) -> Self {
-        self.observer = Some(observer);
         self
     }
 
@@ -95,10 +87,7 @@ impl StorageBuilder {
             announced: [(); 4].map(|()| AtomicBool::new(false)),
             plain_pinned,
             segments,
-            around: Surroundings {
-                watch: Arc::new(Watch::new(self.observer)),
-                hooks: Arc::new(PressureHooks::default()),
-            },
+            hooks: Arc::new(PressureHooks::default()),
             // This lock is taken before the locks of the pools' lists of threads. Those have the same rank but higher
             // numbers: the ids of their pools, which start at 1.
             opening: BriefLock::new(Rank::StorageThreads, 0, ()),
@@ -118,7 +107,7 @@ impl Storage {
 
     /// Starts to build a storage with devices chosen by the caller.
     pub fn builder(config: StorageConfig) -> StorageBuilder {
-        StorageBuilder { config, memories: Vec::new(), observer: None }
+        StorageBuilder { config, memories: Vec::new() }
     }
 
     /// The settings of the pools.
@@ -198,8 +187,8 @@ impl Storage {
     fn hand_over(&self, record: RecordRef) -> Block {
         // SAFETY: the record is live, and this is the only block made from it.
         let block = unsafe { Block::new(record) };
-        if self.shared.around.watch.is_on() {
-            self.shared.around.watch.allocated(&block);
+        if records::are_on() {
+            records::allocated(&block);
         }
         block
     }
@@ -242,13 +231,7 @@ impl Storage {
     /// The hook stays registered until the guard is dropped. If it owns a handle to this storage, it keeps the storage
     /// alive.
     pub fn on_pressure(&self, hook: impl Fn(&Pressure) + Send + Sync + 'static) -> PressureGuard {
-        self.shared.around.hooks.add(Arc::new(hook))
-    }
-
-    /// Sets whether blocks are reported to the observer of [`StorageBuilder::observer`]; without an observer this does
-    /// nothing.
-    pub fn set_observing(&self, on: bool) {
-        self.shared.around.watch.switch(on);
+        self.shared.hooks.add(Arc::new(hook))
     }
 
     /// A guard that keeps the pools consistent while the process forks.
@@ -319,7 +302,7 @@ impl Shared {
         if self.config.naive_storage_manager {
             config.kind = PoolKind::Unpooled;
         }
-        let mut fresh = Pool::new(slot.device, Arc::clone(&slot.memory), &config, self.around.clone());
+        let mut fresh = Pool::new(slot.device, Arc::clone(&slot.memory), &config, Arc::clone(&self.hooks));
         if let (DeviceKind::CpuShared, Some(segments)) = (kind, &self.segments) {
             fresh = fresh.with_segments(Arc::clone(segments));
         }

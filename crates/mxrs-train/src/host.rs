@@ -7,8 +7,8 @@ use mxrs_types::Result;
 use std::sync::Arc;
 
 /// What a [`Module`](crate::Module) runs on: the engine and storage of its arrays, and the options for binding graphs. The
-/// facade's `Runtime` implements it, and so does the pair `(ArrayContext, BindOptions)`.
-pub trait Host {
+/// facade's `Runtime` implements it, and so does the pair `(ArrayContext, BindOptions)`. Clones are handles to the same host.
+pub trait Host: Clone + Send + Sync + 'static {
     /// Engine, storage and random numbers of arrays.
     fn arrays(&self) -> &ArrayContext;
 
@@ -38,5 +38,29 @@ impl Host for (ArrayContext, BindOptions) {
 
     fn bind_options(&self) -> BindOptions {
         self.1.clone()
+    }
+}
+
+/// Makes the store of a name.
+type Create = dyn Fn(&str) -> Result<Arc<dyn KvStore>> + Send + Sync;
+
+/// Makes the stores of a host. A module keeps it after the call that it was given the host in.
+#[derive(Clone)]
+pub(crate) struct Stores {
+    create: Arc<Create>,
+    /// [`Host::update_on_kvstore`].
+    pub update_on_kvstore: bool,
+}
+
+impl Stores {
+    pub fn of(host: &impl Host) -> Self {
+        let update_on_kvstore = host.update_on_kvstore();
+        let host = host.clone();
+        Self { create: Arc::new(move |name| host.kvstore(name)), update_on_kvstore }
+    }
+
+    /// Makes the store of this name.
+    pub fn create(&self, name: &str) -> Result<Arc<dyn KvStore>> {
+        (self.create)(name)
     }
 }

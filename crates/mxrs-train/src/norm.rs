@@ -5,10 +5,17 @@ use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
 use mxrs_types::{DType, Error, Result};
 
-/// Sum of squares of an array's elements, in double precision.
-fn square_sum(dtype: DType, bytes: &[u8]) -> Result<f64> {
-    let view = crate::metric::View::whole(dtype, bytes)?;
-    Ok(view.iter().map(|v| v * v).sum())
+/// Sum of squares of the elements of a sum of arrays, in double precision.
+fn square_sum(dtype: DType, terms: &[&[u8]]) -> Result<f64> {
+    let views = terms.iter().map(|bytes| crate::metric::View::whole(dtype, bytes)).collect::<Result<Vec<_>>>()?;
+    match views.as_slice() {
+        [view] => Ok(view.iter().map(|v| v * v).sum()),
+        views => {
+            let n_elements = views.first().map_or(0, |view| view.len());
+            let sum = |i| views.iter().map(|view| view.at(i)).sum::<f64>();
+            Ok((0..n_elements).map(|i| sum(i) * sum(i)).sum())
+        }
+    }
 }
 
 /// The Euclidean norm of all elements of these arrays together. Waits until the arrays are computed.
@@ -16,14 +23,23 @@ fn square_sum(dtype: DType, bytes: &[u8]) -> Result<f64> {
 /// # Errors
 /// Returns an error if computing an array failed, or if its elements are not floats or integers that a metric can read.
 pub fn global_norm(arrays: &[&NdArray]) -> Result<f64> {
-    let sums = arrays.iter().map(|array| {
-        let dtype = array.dtype();
-        NdArray::read_later(&[array], move |bytes| square_sum(dtype, bytes.first().unwrap_or(&&[][..])))
+    norm_of_sums(&arrays.iter().map(|array| vec![*array]).collect::<Vec<_>>())
+}
+
+/// The Euclidean norm of sums: each list has the terms of one sum, which are arrays of the same shape and type, on any
+/// devices. Waits until the arrays are computed.
+///
+/// # Errors
+/// Fails as [`global_norm`] does.
+pub(crate) fn norm_of_sums(sums: &[Vec<&NdArray>]) -> Result<f64> {
+    let squares = sums.iter().map(|terms| {
+        let dtype = terms.first().map_or(DType::F32, |term| term.dtype());
+        NdArray::read_later(terms, move |bytes| square_sum(dtype, bytes))
     });
-    let sums = sums.collect::<Result<Vec<_>>>()?;
+    let squares = squares.collect::<Result<Vec<_>>>()?;
     let mut total = 0.0;
-    for sum in sums {
-        total += sum.wait()??;
+    for square in squares {
+        total += square.wait()??;
     }
     Ok(total.sqrt())
 }
@@ -52,10 +68,23 @@ pub fn global_norm(arrays: &[&NdArray]) -> Result<f64> {
 /// # }
 /// ```
 pub fn clip_global_norm(nd: &Imperative, arrays: &[&NdArray], max_norm: f64) -> Result<f64> {
+    scale(nd, arrays, max_norm, || global_norm(arrays))
+}
+
+/// Scales arrays in place by `max_norm / norm` if `norm`, which is computed once, is larger than `max_norm`. Returns the norm.
+///
+/// # Errors
+/// Fails as [`clip_global_norm`] does.
+pub(crate) fn scale(
+    nd: &Imperative,
+    arrays: &[&NdArray],
+    max_norm: f64,
+    norm: impl FnOnce() -> Result<f64>,
+) -> Result<f64> {
     if !(max_norm.is_finite() && max_norm > 0.0) {
         return Err(Error::invalid("largest norm of gradients", max_norm, "a positive number"));
     }
-    let norm = global_norm(arrays)?;
+    let norm = norm()?;
     if !norm.is_finite() {
         tracing::warn!("the norm of the gradients is {norm}: they are not clipped");
         return Ok(norm);

@@ -69,7 +69,7 @@ fn states_go_to_the_parameters_at_their_places() {
             let prefix = dir.path().join(name);
             checkpoint(&prefix, name);
             let (state, params) = newest(&prefix).unwrap().expect("a checkpoint");
-            assert_eq!((state.position, state.best, &state.random), (Position::epoch(1), None, &None));
+            assert_eq!((state.position, state.best, state.random.len()), (Position::epoch(1), None, 0));
             let mut module = module(fixed);
             module.init_optimizer_named(optimizer, settings).unwrap();
             module.restore(&state, &params).unwrap();

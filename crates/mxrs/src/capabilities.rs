@@ -5,10 +5,15 @@ use crate::Backends;
 use mxrs_env::{Capabilities, Capability, Settings};
 use mxrs_sync::Topology;
 
-/// The capabilities of a runtime with these backends. `topology` is `None` if the system does not show its processors.
-pub(crate) fn capabilities(settings: &Settings, topology: Option<&Topology>, backends: &Backends) -> Capabilities {
-    // A runtime offers no way to add a GPU device.
-    let gpu = Err(", which this build has none of".to_owned());
+/// The capabilities of a runtime with these backends and with or without a GPU. `topology` is `None` if the system does not
+/// show its processors.
+pub(crate) fn capabilities(
+    settings: &Settings,
+    topology: Option<&Topology>,
+    backends: &Backends,
+    has_gpu: bool,
+) -> Capabilities {
+    let gpu = if has_gpu { Ok(()) } else { Err(", which this build has none of".to_owned()) };
     let pinning = match topology {
         Some(_) => Ok(()),
         None => Err("; this one does not show its processors".to_owned()),
@@ -23,8 +28,10 @@ pub(crate) fn capabilities(settings: &Settings, topology: Option<&Topology>, bac
         None if settings.onednn.enabled => Ok(()),
         None => Err(", which MXNET_ONEDNN_ENABLED=0 switches off".to_owned()),
     };
+    let stores = if cfg!(feature = "kvstore") { Ok(()) } else { Err(", which this build is without".to_owned()) };
     Capabilities::new([
         (Capability::Gpu, gpu),
+        (Capability::KvStore, stores),
         (Capability::Pinning, pinning),
         (Capability::Fork, fork),
         (Capability::OneDnnFeature, feature),
@@ -34,5 +41,5 @@ pub(crate) fn capabilities(settings: &Settings, topology: Option<&Topology>, bac
 
 /// The text of `docs/env.md`, the same for every build and machine.
 pub fn env_page() -> String {
-    mxrs_env::docs_markdown(&capabilities(&Settings::default(), None, &Backends::default()))
+    mxrs_env::docs_markdown(&capabilities(&Settings::default(), None, &Backends::default(), false))
 }

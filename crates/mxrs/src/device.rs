@@ -1,10 +1,13 @@
 //! The interface by which a device outside mxrs becomes part of a runtime.
 
+use crate::settings;
+use mxrs_engine::EngineBuilder;
 use mxrs_engine::gpu::GpuDevice;
-use mxrs_ndarray::DeviceCopies;
+use mxrs_env::Settings;
+use mxrs_ndarray::{ArrayContext, DeviceCopies};
 use mxrs_op::Backend;
-use mxrs_storage::DeviceMemory;
-use mxrs_types::Device;
+use mxrs_storage::{DeviceMemory, Storage};
+use mxrs_types::{Device, Error, Result};
 use std::sync::Arc;
 
 /// A device with memory that the host cannot access, and with streams. [`RuntimeBuilder::device`] registers it. Arrays can
@@ -27,7 +30,7 @@ pub trait DevicePlug: Send + Sync {
     ///
     /// # Errors
     /// Returns the reason as a phrase, such as `libexample.so.1 is not installed`.
-    fn probe(&self) -> Result<(), String>;
+    fn probe(&self) -> std::result::Result<(), String>;
 
     /// The memory.
     fn memory(&self) -> Arc<dyn DeviceMemory>;
@@ -41,4 +44,27 @@ pub trait DevicePlug: Send + Sync {
     /// The backends that [run on](Backend::runs_on) the device. `host` are the backends of the runtime that run on the host,
     /// for devices that use their kernels.
     fn backends(&self, host: &[Arc<dyn Backend>]) -> Vec<Arc<dyn Backend>>;
+}
+
+/// Engine and storage with these devices.
+///
+/// # Errors
+/// Returns an error if a device cannot be used or is registered twice, or if the system refuses threads or memory.
+pub(crate) fn array_context(
+    mut engine: EngineBuilder,
+    settings: &Settings,
+    devices: &[Arc<dyn DevicePlug>],
+) -> Result<ArrayContext> {
+    let mut storage = Storage::builder(settings::storage(settings));
+    for device in devices {
+        if let Err(reason) = device.probe() {
+            return Err(Error::not_built(format!("{} ({})", device.device(), device.name()), reason));
+        }
+        engine = engine.gpu(device.streams());
+        storage = storage.device(device.memory());
+    }
+    let arrays = ArrayContext::builder(engine.build()?, storage.build()?)
+        .resources(settings::resources(settings))
+        .direct_copies(settings.kvstore.gpu_p2p);
+    devices.iter().fold(arrays, |arrays, device| arrays.device(device.copies())).build()
 }

@@ -34,10 +34,10 @@ pub mod env {
 pub mod exec {
     pub use mxrs_exec::{
         Array, Axes, BackwardOptions, BindOptions, Bucket, BucketingExecutor, CachedOp, CachedOpFlags, CachedOpStats,
-        ChosenBy, DryGraph, Executor, ExecutorReport, Function, FunctionCall, FusedReport, GradReq, GradRequests,
-        Imperative, ImperativeOptions, MemoryPool, Monitored, Outcome, PackedStore, PassReport, PlannedGraph,
-        PlannedTensor, Recompute, ReshapeOptions, Search, StepReport, StepTimes, TensorKind, TunedCall, autograd,
-        optional_pass_names, pass_names, plan_graph,
+        ChosenBy, DeviceBytes, DryGraph, Executor, ExecutorReport, Function, FunctionCall, FusedReport, GradReq,
+        GradRequests, Imperative, ImperativeOptions, MemoryPool, Monitored, Outcome, PackedStore, PassReport,
+        PlannedGraph, PlannedTensor, Recompute, ReshapeOptions, Search, StepReport, StepTimes, TensorKind, TunedCall,
+        autograd, optional_pass_names, pass_names, plan_graph,
     };
 }
 
@@ -54,8 +54,17 @@ pub mod format {
 /// Symbols and graphs: the crate `mxrs-graph`.
 pub mod graph {
     pub use mxrs_graph::{
-        Entry, Graph, GraphBuilder, Inferred, NameManager, Node, NodeId, Placement, PlanOptions, Symbol, SymbolCall,
-        autocast, infer_dtypes, infer_shapes, memory, place,
+        AttrScope, Entry, Graph, GraphBuilder, Inferred, NameManager, Node, NodeId, Placement, PlanOptions, Symbol,
+        SymbolCall, autocast, infer_dtypes, infer_shapes, memory, place,
+    };
+}
+
+/// Key-value stores: arrays by key that are summed over devices. The crate `mxrs-kvstore`.
+#[cfg(feature = "kvstore")]
+pub mod kvstore {
+    pub use mxrs_kvstore::{
+        Compression, Constructor, Family, Key, KvStore, KvStoreOptions, LinkSource, NAMES, RowPull, RowSparse,
+        StoreRegistry, StoreType, SumWatch, Update, Updater, Value, tree,
     };
 }
 
@@ -87,6 +96,7 @@ pub mod op {
         Parameters, Pattern, PlannedKernel, Pointwise, Precision, Proposal, RandomCall, RawTensor, RefInput, RefOutput,
         ReferenceBackend, RunMode, Sample, SampleInput, Speed, TensorDesc, View, accumulate, elements, op_params,
     };
+    pub use mxrs_sync::Team;
 }
 
 /// The operators of this build: the crate `mxrs-ops`.
@@ -115,8 +125,8 @@ pub mod quantize {
 /// Memory pools: the crate `mxrs-storage`.
 pub mod storage {
     pub use mxrs_storage::{
-        Block, DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, PoolConfig, PoolEvent, PoolKind, PoolObserver,
-        PoolStats, Storage, StorageBuilder, StorageConfig, Tag, TagStats,
+        ALIGNMENT, Block, DeviceMemory, GrowableMemory, HostMemory, MemoryInfo, PoolConfig, PoolKind, PoolStats,
+        Storage, StorageBuilder, StorageConfig, Tag, TagStats,
     };
 }
 
@@ -129,8 +139,9 @@ pub mod symbol {
 #[cfg(feature = "train")]
 pub mod train {
     pub use mxrs_train::{
-        BindFor, CheckpointOptions, FitOptions, FitReport, Host, InitOptions, Module, ModuleNames, Outcome, Parameter,
-        Trainer, Updater, callback, clip_global_norm, global_norm, load_initializer, loss, metric, resume,
+        BindFor, CheckpointOptions, Compression, FitOptions, FitReport, Host, InitOptions, KvStore, KvStoreChoice,
+        Module, ModuleNames, Outcome, Parameter, StoreOptions, Trainer, Updater, callback, clip_global_norm,
+        global_norm, load_initializer, loss, metric, resume, split_and_load, split_data,
     };
 }
 
@@ -138,6 +149,6 @@ pub mod train {
 pub mod types {
     pub use mxrs_types::{
         DType, Device, DeviceEvent, DeviceKind, DeviceStream, Error, ErrorKind, Layout, PartialShape, Result,
-        ResultExt, Shape, WriteReq,
+        ResultExt, Shape, StreamId, WriteReq,
     };
 }

@@ -25,8 +25,9 @@
 //! | feature | adds |
 //! |---|---|
 //! | `data` | iterators over training data, images, record files |
+//! | `kvstore` | key-value stores, which sum gradients over devices |
 //! | `models` | the networks of MXNet's examples, and initial values |
-//! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data` and `models` |
+//! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data`, `kvstore` and `models` |
 //! | `onnx` | ONNX models from graphs and back |
 //! | `quantize` | quantization of trained networks |
 //! | `onednn` | kernels of oneDNN, compiled from source by a C++ compiler |
@@ -81,6 +82,8 @@ pub mod prelude;
 mod quantizing;
 mod runtime;
 pub mod settings;
+#[cfg(feature = "kvstore")]
+mod stores;
 #[cfg(feature = "train")]
 mod training;
 mod tuning;
@@ -90,6 +93,8 @@ pub use capabilities::env_page;
 pub use device::DevicePlug;
 #[cfg(feature = "data")]
 pub use exports::data;
+#[cfg(feature = "kvstore")]
+pub use exports::kvstore;
 #[cfg(feature = "models")]
 pub use exports::models;
 #[cfg(feature = "onnx")]

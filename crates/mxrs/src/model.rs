@@ -35,8 +35,10 @@ pub struct Model {
     runtime: Runtime,
     graph: Arc<Graph>,
     params: IndexMap<String, NdArray>,
-    /// The device of the parameters, and of what is bound from the model.
+    /// The device of the parameters, and of what is bound from the model, except for groups.
     device: Device,
+    /// The devices of groups of nodes.
+    groups: IndexMap<String, Device>,
     /// Packed weights, shared by all models that are bound from this one.
     packed: PackedStore,
 }
@@ -152,7 +154,8 @@ impl Model {
             tracing::warn!("the graph has no variables for the parameters {}", unused.join(", "));
         }
         let (runtime, graph, packed) = (runtime.clone(), Arc::new(graph), PackedStore::new());
-        Ok(Self { runtime, graph, params: arrays, device: Device::cpu(0), packed })
+        let (device, groups) = (Device::cpu(0), IndexMap::new());
+        Ok(Self { runtime, graph, params: arrays, device, groups, packed })
     }
 
     /// The same model with its parameters on `device`, where networks that are bound from it run. It shares the arrays of
@@ -176,16 +179,42 @@ impl Model {
         if device == self.device {
             return Ok(self.clone());
         }
+        self.placed(device, self.groups.clone())
+    }
+
+    /// The same model with groups of nodes on other devices, as MXNet's `group2ctx` gives them: a node is in the group that its
+    /// attribute `ctx_group` names. Parameters of a group are on the device of the group. See [`BindOptions::groups`].
+    ///
+    /// # Errors
+    /// Returns an error if a node is in a group that is not given, if operators on two devices write one auxiliary state, if
+    /// the runtime does not have a device, or if its memory is exhausted.
+    pub fn on_groups<N: Into<String>>(&self, groups: impl IntoIterator<Item = (N, Device)>) -> Result<Self> {
+        self.placed(self.device, groups.into_iter().map(|(name, device)| (name.into(), device)).collect())
+    }
+
+    /// The same model with its parameters where this device and these groups place them.
+    fn placed(&self, device: Device, groups: IndexMap<String, Device>) -> Result<Self> {
         let arrays = self.runtime.arrays();
+        let graph = match groups.is_empty() {
+            true => None,
+            false => Some(mxrs_graph::place(&self.graph, device, &groups)?),
+        };
+        let of = |name: &str| graph.as_ref().and_then(|graph| graph.node(graph.find(name)?).device).unwrap_or(device);
         let copied = |(name, array): (&String, &NdArray)| {
+            let device = of(name);
             let copy = array.as_in_context(arrays, device);
             Ok((name.clone(), copy.context(|| format!("copying parameter `{name}` to {device}"))?))
         };
         let params = self.params.iter().map(copied).collect::<Result<_>>()?;
-        Ok(Self { params, device, packed: PackedStore::new(), ..self.clone() })
+        Ok(Self { params, device, groups, packed: PackedStore::new(), ..self.clone() })
     }
 
-    /// The device of the parameters, and of networks that are bound from the model.
+    /// The devices of groups of nodes; empty if groups are ignored.
+    pub fn groups(&self) -> &IndexMap<String, Device> {
+        &self.groups
+    }
+
+    /// The device of the parameters, and of networks that are bound from the model, except for [groups](Self::groups).
     pub fn device(&self) -> Device {
         self.device
     }
@@ -221,7 +250,8 @@ impl Model {
     pub fn bind(&self, inputs: &[(&str, Shape)]) -> Result<BoundModel> {
         let shapes = || inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect::<Vec<_>>().join(", ");
         let packed = Some(self.packed.clone());
-        let options = BindOptions { device: self.device, packed, ..self.runtime.bind_options() };
+        let (device, groups) = (self.device, self.groups.clone());
+        let options = BindOptions { device, groups, packed, ..self.runtime.bind_options() };
         let executor = Executor::bind(&self.graph, self.runtime.arrays(), inputs, &self.params, &options);
         // Tuning results are stored even if binding the rest of the network failed.
         if let Err(error) = self.runtime.keep_kernels() {
@@ -247,11 +277,14 @@ impl Model {
         read: &mut dyn FnMut(&str, &NdArray) -> Result<()>,
     ) -> Result<Vec<BoundModel>> {
         let bound: Vec<BoundModel> = shapes.iter().map(|inputs| self.bind(inputs)).collect::<Result<_>>()?;
-        let (storage, device) = (self.runtime.arrays().storage().clone(), self.device);
+        let storage = self.runtime.arrays().storage().clone();
+        let devices: Vec<Device> = std::iter::once(self.device).chain(self.groups.values().copied()).collect();
         drop(self);
         let freeze = |bound: BoundModel| Ok(BoundModel { executor: bound.executor.freeze_reading(read)? });
         let frozen = bound.into_iter().map(freeze).collect::<Result<_>>()?;
-        storage.release_all(device);
+        for device in devices {
+            storage.release_all(device);
+        }
         return_freed_heap();
         Ok(frozen)
     }

@@ -2,18 +2,19 @@
 
 use crate::backends::Backends;
 use crate::capabilities::capabilities;
+use crate::device::array_context;
 use crate::partitioning::{Subgraphs, subgraphs};
 use crate::tuning::KernelTuning;
 use crate::{DevicePlug, Model, Weights, Winograd, settings};
-use mxrs_engine::{Engine, EngineBuilder};
+use mxrs_engine::Engine;
 use mxrs_env::{Capabilities, EnvSource, OsSource, Settings, Snapshot, Warning};
 use mxrs_exec::{BindOptions, CachedOpFlags, Imperative, Search, Warned};
-use mxrs_ndarray::{ArrayContext, ResourceCounts};
+use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpDef, OpSet};
 use mxrs_processor::Processor;
-use mxrs_storage::{Storage, StorageConfig};
+use mxrs_storage::Storage;
 use mxrs_sync::{Team, TeamConfig, fork, physical_cores};
-use mxrs_types::{DType, Error, Result};
+use mxrs_types::{DType, DeviceKind, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +33,8 @@ struct Shared {
     team: Arc<Team>,
     #[cfg(feature = "data")]
     image_team: Arc<crate::image_team::ImageTeam>,
+    #[cfg(feature = "kvstore")]
+    stores: mxrs_kvstore::StoreRegistry,
     ops: OpSet,
     backends: Backends,
     /// The backends of the registered devices.
@@ -63,6 +66,8 @@ pub struct RuntimeBuilder {
     winograd: Winograd,
     weights: Weights,
     search: Option<Search>,
+    #[cfg(feature = "kvstore")]
+    pub(crate) stores: crate::stores::AddedStores,
 }
 
 /// The source of the settings.
@@ -146,11 +151,11 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     /// Returns an error if an environment variable has an invalid value, if an operator has the name of another one, if the
-    /// backend of [`Self::only_backend`] is absent, if a [device](Self::device) cannot be used or is registered twice, or if
-    /// the system refuses threads or memory. With [`Self::search_kernels`],
+    /// backend of [`Self::only_backend`] is absent, if a [device](Self::device) cannot be used or is registered twice, if two
+    /// key-value stores that were added have the same name, or if the system refuses threads or memory. With [`Self::search_kernels`],
     /// also fails if an environment variable forbids the search.
     pub fn build(self) -> Result<Runtime> {
-        let Self { settings, extra, devices, operators, only, winograd, weights, search } = self;
+        let Self { settings, extra, devices, operators, only, winograd, weights, search, .. } = self;
         let (settings, warnings) = match settings {
             SettingsFrom::Process => Settings::from_source(&OsSource)?,
             SettingsFrom::Snapshot(snapshot) => Settings::from_snapshot(&snapshot)?,
@@ -190,9 +195,10 @@ impl RuntimeBuilder {
             let team = Arc::clone(&team);
             engine = engine.at_first_gpu_task(move || team.keep_back(threads));
         }
-        let arrays = array_context(engine, settings::storage(&settings), settings::resources(&settings), &devices)?;
+        let arrays = array_context(engine, &settings, &devices)?;
         let mut backends = Backends::load(&settings, &team, extra, settings::nnpack(&settings, winograd, weights));
-        let capabilities = capabilities(&settings, topology.as_ref(), &backends);
+        let has_gpu = devices.iter().any(|device| device.device().kind == DeviceKind::Gpu);
+        let capabilities = capabilities(&settings, topology.as_ref(), &backends, has_gpu);
         log_warnings(&settings.warnings_without_effect(&capabilities));
         log_warnings(&settings::overruled(&settings));
         if let Some(name) = only {
@@ -212,6 +218,8 @@ impl RuntimeBuilder {
             team,
             #[cfg(feature = "data")]
             image_team: crate::image_team::ImageTeam::new(),
+            #[cfg(feature = "kvstore")]
+            stores: self.stores.registry()?,
             ops,
             backends,
             of_devices,
@@ -221,25 +229,6 @@ impl RuntimeBuilder {
         };
         Ok(Runtime { shared: Arc::new(shared) })
     }
-}
-
-/// Engine and storage with these devices.
-fn array_context(
-    engine: EngineBuilder,
-    storage: StorageConfig,
-    resources: ResourceCounts,
-    devices: &[Arc<dyn DevicePlug>],
-) -> Result<ArrayContext> {
-    let (mut engine, mut storage) = (engine, Storage::builder(storage));
-    for device in devices {
-        if let Err(reason) = device.probe() {
-            return Err(Error::not_built(format!("{} ({})", device.device(), device.name()), reason));
-        }
-        engine = engine.gpu(device.streams());
-        storage = storage.device(device.memory());
-    }
-    let arrays = ArrayContext::builder(engine.build()?, storage.build()?).resources(resources);
-    devices.iter().fold(arrays, |arrays, device| arrays.device(device.copies())).build()
 }
 
 fn log_warnings(warnings: &[Warning]) {
@@ -324,6 +313,11 @@ impl Runtime {
     #[cfg(feature = "data")]
     pub(crate) fn image_team(&self) -> &Arc<crate::image_team::ImageTeam> {
         &self.shared.image_team
+    }
+
+    #[cfg(feature = "kvstore")]
+    pub(crate) fn stores(&self) -> &mxrs_kvstore::StoreRegistry {
+        &self.shared.stores
     }
 
     /// The operators.

@@ -5,6 +5,8 @@ use mxrs_engine::EngineConfig;
 use mxrs_env::{Affinity, AffinityType, Bytes, Granularity, PlanWord, PoolDevice, Remat, Settings, Warning};
 use mxrs_exec::{CachedOpFlags, ImperativeOptions, Recompute};
 use mxrs_graph::PlanOptions;
+#[cfg(feature = "kvstore")]
+use mxrs_kvstore::{KvStoreOptions, tree::TreeOptions};
 use mxrs_ndarray::{RandomCopies, ResourceCounts, TempSpaceCounts};
 use mxrs_storage::{PoolConfig, StorageConfig};
 use mxrs_sync::affinity::{Placement, core_of, cpu_list, usable_places};
@@ -207,6 +209,25 @@ pub fn cached_op(settings: &Settings) -> CachedOpFlags {
     CachedOpFlags { forward_bulk_size, backward_bulk_size, plan_cache, ..CachedOpFlags::default() }
 }
 
+/// Settings of key-value stores, without the team that sums and the links between devices.
+#[cfg(feature = "kvstore")]
+pub fn kvstore(settings: &Settings) -> KvStoreOptions {
+    let kvstore = &settings.kvstore;
+    let tree = TreeOptions {
+        backtrack: kvstore.tree_backtrack,
+        link_penalty: kvstore.tree_link_penalty,
+        array_bound: kvstore.tree_array_elements.get(),
+        log: kvstore.log_tree,
+    };
+    KvStoreOptions {
+        reduction_threads: kvstore.reduction_threads,
+        big_array_elements: kvstore.big_array_elements.get(),
+        serial_rows: kvstore.serial_push,
+        tree: kvstore.use_tree.then_some(tree),
+        ..KvStoreOptions::default()
+    }
+}
+
 /// Warnings for settings without effect because another setting takes precedence.
 pub(crate) fn overruled(settings: &Settings) -> Vec<Warning> {
     let savers = ["MXRS_REMAT", "MXRS_MEMORY_BUDGET", "MXNET_BACKWARD_DO_MIRROR"];
@@ -243,6 +264,15 @@ mod tests {
         assert_eq!(imperative(&empty), ImperativeOptions::default());
         assert_eq!(cached_op(&empty), CachedOpFlags::default());
         assert_eq!(onednn_cache_entries(&empty), None);
+    }
+
+    #[cfg(feature = "kvstore")]
+    #[test]
+    fn an_empty_environment_gives_the_defaults_of_stores() {
+        let (of_settings, own) = (kvstore(&Settings::default()), KvStoreOptions::default());
+        assert_eq!(format!("{of_settings:?}"), format!("{own:?}"));
+        let trees = kvstore(&settings([("MXNET_KVSTORE_USETREE", "1")])).tree;
+        assert_eq!(trees, Some(TreeOptions::default()));
     }
 
     #[test]

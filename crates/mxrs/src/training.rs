@@ -2,9 +2,11 @@
 
 use crate::Runtime;
 use mxrs_exec::BindOptions;
+use mxrs_kvstore::KvStore;
 use mxrs_ndarray::ArrayContext;
 use mxrs_optim::Optimizer;
 use mxrs_types::Result;
+use std::sync::Arc;
 
 impl Runtime {
     /// Creates an optimizer by MXNet's name, with settings as text: [`mxrs_optim::create`]. Rust code usually uses types
@@ -24,5 +26,13 @@ impl mxrs_train::Host for Runtime {
 
     fn bind_options(&self) -> BindOptions {
         Self::bind_options(self)
+    }
+
+    fn kvstore(&self, name: &str) -> Result<Arc<dyn KvStore>> {
+        Self::kvstore(self, name)
+    }
+
+    fn update_on_kvstore(&self) -> bool {
+        self.settings().kvstore.update_on_kvstore
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{CPU, DEFAULT, ENGINES, GPU, World, assert_same, feed, push, results};
 use mxrs::exec::Executor;
-use mxrs::types::Device;
 
 fn step(executor: &Executor) -> mxrs::Result<Vec<(String, Vec<u32>)>> {
     feed(executor)?;
@@ -79,17 +78,151 @@ fn out_of_memory_at_every_allocation() {
     assert!(n_errors > 5, "{n_errors} allocations could fail");
 }
 
+/// Whether an error names the device, and the task that ran or whose work failed: the first operator of a segment, or a copy.
+fn names_work(error: &str) -> bool {
+    error.contains("gpu(0)") && (error.contains("running `") || error.contains("waiting for the work of `"))
+}
+
+/// A training executor of resnet8 on the device, with what its steps start from and what they give.
+struct Resnet8 {
+    world: World,
+    executor: Executor,
+    start: Vec<Vec<f32>>,
+    want: Vec<(String, Vec<u32>)>,
+}
+
+impl Resnet8 {
+    fn new() -> Self {
+        let world = World::new(DEFAULT);
+        let executor = world.training("resnet8", GPU, |_| {}).unwrap();
+        let start = executor.arrays().iter().map(|(_, array)| array.to_vec().unwrap()).collect();
+        let want = want(&world, "resnet8");
+        Self { world, executor, start, want }
+    }
+
+    /// A step from the start: a step that failed may have written some of the means and variances, and a failure of an
+    /// earlier step counts as seen.
+    fn step(&self) -> mxrs::Result<Vec<(String, Vec<u32>)>> {
+        for ((_, array), values) in self.executor.arrays().iter().zip(&self.start) {
+            array.copy_from(values)?;
+        }
+        step(&self.executor)
+    }
+
+    /// Runs a step for each of the things that can fail: `count` returns how many of them there were so far, and `fail` makes
+    /// one fail. Each failure must be reported, with the device and the name of the work. Afterwards nothing may be lost:
+    /// no memory, and not a bit of the next step.
+    fn fail_each(self, count: impl Fn(&World) -> u64, fail: impl Fn(&World, u64)) {
+        let Self { world, want, .. } = &self;
+        assert_same(&self.step().unwrap(), want, "before failures");
+        world.runtime.engine().wait_for_all().unwrap();
+        let before = count(world);
+        assert_same(&self.step().unwrap(), want, "before failures");
+        let n = count(world) - before;
+        let live = world.runtime.storage().stats(GPU);
+        for nth in 1..=n {
+            fail(world, count(world) + nth);
+            let error = self.step().expect_err("an error").to_string();
+            assert!(names_work(&error), "failure {nth} of {n}: {error}");
+            let _ = world.runtime.engine().wait_for_all();
+            assert_same(&self.step().unwrap(), want, &format!("after failure {nth} of {n}"));
+            let now = world.runtime.storage().stats(GPU);
+            assert_eq!((now.live_blocks, now.live_requested), (live.live_blocks, live.live_requested), "failure {nth}");
+        }
+        assert!(n > 20, "{n} failures");
+        let Self { world, executor, want, .. } = self;
+        drop(executor);
+        world.assert_empty();
+        assert_same(&self::want(&world, "resnet8"), &want, "the host");
+    }
+}
+
 #[test]
-fn a_lost_device_is_named_and_the_host_goes_on() {
-    let world = World::new(DEFAULT);
-    let want = want(&world, "resnet8");
-    let executor = world.training("resnet8", GPU, |_| {}).unwrap();
-    assert_same(&step(&executor).unwrap(), &want, "before the loss");
-    world.gpu.lose();
-    let error = step(&executor).expect_err("an error").to_string();
-    assert!(error.contains("gpu(0)"), "{error}");
+fn resnet8_survives_a_failing_launch_at_every_launch() {
+    Resnet8::new()
+        .fail_each(|world| world.gpu.gpu().counters().launches, |world, nth| world.gpu.gpu().fail_launch(nth));
+}
+
+#[test]
+fn resnet8_survives_a_failing_copy_at_every_copy() {
+    Resnet8::new().fail_each(|world| world.gpu.n_copies(), |world, nth| world.gpu.fail_copy(nth));
+}
+
+/// Without an event, the engine does not know when the work of a task ends.
+#[test]
+fn resnet8_survives_a_refused_event_at_every_event() {
+    let requests = |world: &World| {
+        let counters = world.gpu.gpu().counters();
+        counters.records + counters.refused_records
+    };
+    Resnet8::new().fail_each(requests, |world, nth| world.gpu.gpu().fail_record(nth));
+}
+
+/// A single refusal is not an error: the storage returns its cached blocks and asks again.
+#[test]
+fn resnet8_survives_a_refusal_at_every_allocation() {
+    let want = want(&World::new(DEFAULT), "resnet8");
+    let run = |world: &World| step(&world.training("resnet8", GPU, |_| {})?);
+    let whole = World::new(DEFAULT);
+    assert_same(&run(&whole).unwrap(), &want, "without refusals");
+    let n = whole.gpu.memory().n_requests();
+    for nth in 1..=n {
+        let world = World::new(DEFAULT);
+        let memory = world.gpu.memory();
+        memory.fail_on_request(nth);
+        assert_same(&run(&world).unwrap(), &want, &format!("refusal {nth} of {n}"));
+        assert_eq!(memory.counters().refusals, 1, "refusal {nth} of {n}");
+        world.assert_empty();
+    }
+}
+
+/// From one allocation on, the device has no more memory.
+#[test]
+fn resnet8_reports_the_end_of_memory_at_every_allocation() {
+    let want = want(&World::new(DEFAULT), "resnet8");
+    let run = |world: &World| step(&world.training("resnet8", GPU, |_| {})?);
+    let whole = World::new(DEFAULT);
+    assert_same(&run(&whole).unwrap(), &want, "with enough memory");
+    let n = whole.gpu.memory().n_requests();
+    for nth in 1..=n {
+        let world = World::new(DEFAULT);
+        let memory = world.gpu.memory();
+        memory.fail_from(nth);
+        let error = run(&world).expect_err("an error").to_string();
+        assert!(error.contains("gpu(0)") && error.contains("memory"), "allocation {nth} of {n}: {error}");
+        world.assert_empty();
+        assert_same(&self::want(&world, "resnet8"), &want, "the host");
+        memory.fail_from(0);
+        assert_same(&run(&world).unwrap(), &want, &format!("with memory again, after allocation {nth} of {n}"));
+    }
+}
+
+/// The device is lost at each launch of a step, copies included.
+#[test]
+fn resnet8_reports_a_lost_device_at_every_launch() {
+    let on_host = |world: &World| want(world, "resnet8");
+    let bind = || {
+        let world = World::new(DEFAULT);
+        let executor = world.training("resnet8", GPU, |_| {}).unwrap();
+        world.runtime.engine().wait_for_all().unwrap();
+        (world, executor)
+    };
+    let launches = |world: &World| world.gpu.gpu().counters().launches;
+    let (whole, executor) = bind();
+    let want = on_host(&whole);
+    let before = launches(&whole);
+    assert_same(&step(&executor).unwrap(), &want, "without a loss");
+    let n = launches(&whole) - before;
     drop(executor);
-    assert_same(&self::want(&world, "resnet8"), &want, "the host");
-    let on_other: Device = Device::cpu(1);
-    assert_same(&step(&world.training("resnet8", on_other, |_| {}).unwrap()).unwrap(), &want, "cpu(1)");
+    for nth in 1..=n {
+        let (world, executor) = bind();
+        world.gpu.lose_at_launch(launches(&world) + nth);
+        let error = step(&executor).expect_err("an error").to_string();
+        assert!(names_work(&error), "launch {nth} of {n}: {error}");
+        let again = step(&executor).expect_err("an error").to_string();
+        assert!(names_work(&again), "after launch {nth} of {n}: {again}");
+        drop(executor);
+        world.assert_empty();
+        assert_same(&on_host(&world), &want, &format!("the host, after launch {nth} of {n}"));
+    }
 }

@@ -1,6 +1,6 @@
 //! Inference of the digits networks.
 
-use super::{BATCH, CPU, DEFAULT, ENGINES, GPU, World, eventually, images};
+use super::{BATCH, CPU, DEFAULT, ENGINES, GPU, World, bits, eventually, images};
 use mxrs::exec::{BindOptions, Executor};
 use mxrs::types::{Device, Shape};
 
@@ -108,15 +108,40 @@ fn a_device_without_a_backend_and_an_unknown_device_are_refused() {
 }
 
 #[test]
-fn pools_and_stores_of_another_device_are_refused() {
+fn a_pool_of_another_device_is_refused() {
     let world = World::new(DEFAULT);
     let on_cpu = world.training("lenet", CPU, |_| {}).unwrap();
     let pool = on_cpu.pool().clone();
     let error = world.training("lenet", GPU, |options| options.pool = Some(pool)).err().expect("an error");
     let error = error.to_string();
     assert!(error.contains("gpu(0)") && error.contains("cpu(0)") && error.contains("pool"), "{error}");
+}
+
+/// Executors of several devices share a store; each device has constants of its own.
+#[test]
+fn a_store_has_constants_on_every_device() {
+    let world = World::new(DEFAULT);
     let store = mxrs::exec::PackedStore::new();
-    world.training("lenet", CPU, |options| options.packed = Some(store.clone())).unwrap();
-    let error = world.training("lenet", GPU, |options| options.packed = Some(store)).err().expect("an error");
-    assert!(error.to_string().contains("gpu(0)") && error.to_string().contains("cpu(0)"), "{error}");
+    let mut bytes = Vec::new();
+    let bound: Vec<Executor> = [CPU, GPU]
+        .into_iter()
+        .flat_map(|device| {
+            let model = world.model("lenet").on_device(device).unwrap();
+            let options = BindOptions { device, packed: Some(store.clone()), ..world.runtime.bind_options() };
+            let inputs = [("data", Shape::from([BATCH, 1, 28, 28]))];
+            let bind = || Executor::bind(model.graph(), world.runtime.arrays(), &inputs, model.params(), &options);
+            let both = [bind().unwrap(), bind().unwrap()];
+            bytes.push(store.bytes());
+            both
+        })
+        .collect();
+    assert!(bytes[0] > 0 && bytes[1] == 2 * bytes[0], "{bytes:?}");
+    let run = |executor: &Executor| {
+        executor.argument("data").unwrap().copy_from(&images(BATCH)).unwrap();
+        executor.forward().unwrap();
+        bits(&executor.outputs()[0])
+    };
+    let want = run(&bound[0]);
+    bound.iter().for_each(|executor| assert_eq!(run(executor), want));
+    world.assert_ordered();
 }

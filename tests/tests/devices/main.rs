@@ -1,10 +1,15 @@
 //! Graphs on a simulated GPU and on `cpu(1)`: the same bits as on `cpu(0)` with the same kernels, no wait of the host inside
 //! a step, no access that nothing orders, and clear errors after failures.
 
+mod contexts;
+mod contexts_reference;
 mod failures;
 mod forms;
+mod groups;
 mod imperative;
 mod inference;
+mod networks;
+mod reuse;
 mod training;
 
 use mxrs::DevicePlug;
@@ -41,7 +46,7 @@ impl DevicePlug for Plug {
         "simulated"
     }
     fn device(&self) -> Device {
-        GPU
+        DeviceCopies::device(&*self.0)
     }
     fn probe(&self) -> Result<(), String> {
         Ok(())
@@ -67,14 +72,15 @@ struct World {
 }
 
 impl World {
-    fn new((engine, sync): (&str, &str)) -> Self {
-        Self::with((engine, sync), 256 << 20)
+    fn new(engine: (&str, &str)) -> Self {
+        Self::with(engine, 256 << 20, &[])
     }
 
-    fn with((engine, sync): (&str, &str), n_bytes: u64) -> Self {
+    /// A device with `n_bytes` of memory, and further variables.
+    fn with((engine, sync): (&str, &str), n_bytes: u64, more: &[(&str, &str)]) -> Self {
         let gpu = SimulatedDevice::new(GPU, n_bytes);
-        let variables =
-            MapSource::new([("MXNET_ENGINE_TYPE", engine), ("MXRS_GPU_SYNC", sync), ("OMP_NUM_THREADS", "1")]);
+        let variables = [("MXNET_ENGINE_TYPE", engine), ("MXRS_GPU_SYNC", sync), ("OMP_NUM_THREADS", "1")];
+        let variables = MapSource::new(variables.iter().chain(more).copied());
         let plug = Arc::new(Plug(Arc::clone(&gpu)));
         Self { gpu, runtime: Runtime::builder().env(&variables).device(plug).build().unwrap() }
     }
@@ -169,8 +175,13 @@ fn assert_same(got: &[(String, Vec<u32>)], want: &[(String, Vec<u32>)], what: &s
 /// Waits until `done` returns true, at most twenty seconds; returns whether it did.
 fn eventually(done: impl Fn() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(20);
-    while !done() && Instant::now() < until {
+    loop {
+        if done() {
+            return true;
+        }
+        if Instant::now() > until {
+            return false;
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
-    done()
 }

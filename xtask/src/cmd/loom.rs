@@ -1,4 +1,5 @@
-//! `cargo xtask loom`: checks every interleaving of the protocols of the engine, the storage pools and the thread team.
+//! `cargo xtask loom`: checks every interleaving of the protocols of the engine, the storage pools, the thread team and
+//! the rings of records.
 //!
 //! Builds in a separate target folder, because `--cfg loom` recompiles every crate and must not replace the ordinary build.
 
@@ -22,7 +23,7 @@ pub struct Args {
 /// Fails if a model finds an interleaving that violates a rule.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
-    let packages = ["-p", "mxrs-sync", "-p", "mxrs-storage", "-p", "mxrs-engine"];
+    let packages = ["-p", "mxrs-sync", "-p", "mxrs-trace", "-p", "mxrs-storage", "-p", "mxrs-engine"];
     let run = session.cargo("test").arg("--release").args(packages).args(["--test", "loom_*"]);
     let run = run.args(&args.filter);
     let run = run.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", session.target_dir().join("loom"));

@@ -8,7 +8,8 @@ use crate::session::Session;
 
 /// Cargo flags of the tests that Miri runs, for the crates with unsafe code that call no native library. Of the engine, only
 /// the unit tests run, because whole engines take hours under Miri.
-const PARTS: [&[&str]; 2] = [&["-p", "mxrs-storage", "-p", "mxrs-ndarray"], &["-p", "mxrs-engine", "--lib"]];
+const PARTS: [&[&str]; 2] =
+    [&["-p", "mxrs-trace", "-p", "mxrs-storage", "-p", "mxrs-ndarray"], &["-p", "mxrs-engine", "--lib"]];
 
 /// Arguments of `miri`.
 #[derive(clap::Args)]

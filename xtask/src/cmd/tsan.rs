@@ -11,7 +11,7 @@ use crate::sanitizer::{Sanitized, Sanitizer, must_report};
 use crate::session::Session;
 
 /// The crates that start threads or share memory between them.
-const PACKAGES: [&str; 3] = ["mxrs-sync", "mxrs-storage", "mxrs-engine"];
+const PACKAGES: [&str; 4] = ["mxrs-sync", "mxrs-trace", "mxrs-storage", "mxrs-engine"];
 
 /// A test that is left out: under this sanitizer crossbeam-epoch uses a list in place of fences, and the list allocates.
 const SKIPPED: &str = "a_warm_engine_allocates_nothing";

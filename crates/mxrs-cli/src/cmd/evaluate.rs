@@ -4,6 +4,7 @@
 use crate::args::{Compute, Rgb, image_shape, positive_rgb, rgb};
 use crate::batches::{self, Parameters};
 use crate::cmd::train::metrics;
+use crate::contexts::{self, Contexts};
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, start, terminal};
 use mxrs::data::DataIter;
@@ -46,9 +47,9 @@ pub struct Args {
     /// Report the top-K accuracy too, if the network has more than K classes; 0 means no report
     #[arg(long, value_name = "K", default_value_t = 5)]
     top_k: usize,
-    /// GPUs to run on; must be empty, because this version computes on the CPU only
-    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
-    gpus: String,
+    /// The devices among which every batch is divided.
+    #[command(flatten)]
+    contexts: Contexts,
     /// Also print the results as JSON on stdout
     #[arg(long)]
     json: bool,
@@ -63,13 +64,13 @@ pub struct Args {
 /// Fails if the checkpoint or the record file cannot be read, if shapes do not fit the network, or if the command is
 /// interrupted.
 pub fn run(args: &Args, shows_progress: bool) -> Outcome {
-    if !args.gpus.trim().is_empty() {
-        return Err(Failure::Usage("--gpus: this version computes on the CPU only; leave the flag out".into()));
-    }
+    let devices = args.contexts.devices(args.compute.device)?;
     let runtime = start::runtime(Some(&args.compute))?;
+    contexts::check(&runtime, &devices)?;
     let mut records = records(args)?;
     let names = ModuleNames::default();
-    let mut module = Module::load(&args.model, args.load_epoch, &runtime, names).map_err(Failure::input)?;
+    let module = Module::load(&args.model, args.load_epoch, &runtime, names).map_err(Failure::input)?;
+    let mut module = module.contexts(devices).map_err(Failure::binding)?;
     let (data, labels) = (records.provide_data().to_vec(), records.provide_label().to_vec());
     module.bind(&data, &labels, BindFor::inference()).map_err(Failure::binding)?;
     module.init_params(None, &InitOptions::default()).map_err(Failure::input)?;

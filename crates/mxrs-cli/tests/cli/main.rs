@@ -23,6 +23,7 @@ mod summary;
 mod train;
 mod train_again;
 mod train_apart;
+mod train_contexts;
 mod train_flags;
 mod tune;
 mod usage;

@@ -224,3 +224,41 @@ fn the_graph_after_a_pass_is_a_symbol_file() {
     let error = plan(&["--dump", "fusing"]).failed(2);
     assert!(error.contains("fusing") && error.contains("eliminate-common"), "{error}");
 }
+
+#[test]
+fn groups_are_planned_on_their_devices() {
+    let text = std::fs::read_to_string(digits("lenet-symbol.json")).unwrap();
+    let mut symbol: Value = serde_json::from_str(&text).unwrap();
+    // Everything up to the second pooling is in one group, the dense layers are in another.
+    let mut is_dense = false;
+    for node in symbol["nodes"].as_array_mut().expect("nodes") {
+        is_dense |= node["op"] == "Flatten";
+        node["attrs"]["__ctx_group__"] = if is_dense { "dense" } else { "features" }.into();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("grouped-symbol.json");
+    std::fs::write(&path, symbol.to_string()).unwrap();
+    let path = path.display().to_string();
+    let run = |flags: &[&str]| mxrs(["plan", &path].iter().chain(&LENET).chain(flags));
+    let groups = ["--group", "features=cpu(0)", "--group", "dense=cpu(1)"];
+    let training = [&groups[..], &["--mode", "training"]].concat();
+    let json = run(&[&training[..], &["--format", "json"]].concat()).json();
+    let devices = json["devices"].as_array().expect("devices");
+    assert_eq!([&devices[0]["device"], &devices[1]["device"]], ["cpu(0)", "cpu(1)"]);
+    let sum = |key: &str| devices.iter().filter_map(|of| of[key].as_u64()).sum::<u64>();
+    assert_eq!((sum("steps"), sum("arena")), (json["steps"].as_u64().unwrap(), bytes(&json, "arena")));
+    // Two images with 50 channels of 4 x 4 pixels go to the dense layers, and their gradient comes back. Each is at both ends.
+    let copies = json["copies"].as_array().expect("copies");
+    let ends: Vec<[&Value; 3]> = copies.iter().map(|copy| [&copy["from"], &copy["to"], &copy["half"]]).collect();
+    assert_eq!(ends, [["cpu(0)", "cpu(1)", "forward"], ["cpu(1)", "cpu(0)", "backward"]]);
+    // A tensor may cross in blocks of 16 channels, which round 50 up to 64.
+    let [least, most] = [50, 64].map(|n_channels| 4 * 4 * 2 * n_channels * 4 * 4);
+    assert!((least..=most).contains(&sum("copied")), "{devices:?}");
+    for text in [run(&training).ok(), run(&[&training[..], &["--format", "markdown"]].concat()).ok()] {
+        assert!(text.contains("cpu(1)") && text.contains("packed constants") && text.contains("backward"), "{text}");
+    }
+    // Without the flag, groups are ignored.
+    assert_eq!(run(&["--format", "json"]).json().get("devices"), None);
+    assert!(run(&groups[..2]).failed(2).contains("`dense`"));
+    assert!(run(&["--group", "dense"]).failed(2).contains("NAME=DEVICE"));
+}

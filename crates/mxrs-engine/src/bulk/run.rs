@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::op::{Access, Task, first_failure};
 use crate::var::{self, Freed, TaskList, VarCell};
 use mxrs_sync::atomic::Ordering;
+use mxrs_trace::SpanKind;
 use smallvec::SmallVec;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ impl Inner {
         home: Option<Worker>,
     ) -> Option<Task> {
         let _inside = worker.is_none().then(|| Inside::enter(self.id));
+        let running = self.task_span(SpanKind::Run, &task);
         let mut carried = Carried::of(&task);
         let context = RunContext::new(task.device, worker, None);
         match self.order_if_needed(&task, context, worker) {
@@ -42,9 +44,9 @@ impl Inner {
                 }
             }
         }
-        if self.config.info {
-            self.log_if_waited_for(&task, "completion");
-        }
+        drop(running);
+        let _completing = self.task_span(SpanKind::Complete, &task);
+        self.log_if_asked(&task, "completion");
         let mut freed = Freed::default();
         var::release(&task, |access| carried.get(access.var_ptr()), &mut freed);
         drop(task);

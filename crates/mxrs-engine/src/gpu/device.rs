@@ -15,7 +15,7 @@ pub enum StreamUse {
     Copy,
     /// The main stream of a worker for prioritized tasks; has library handles, and priority over other streams if the
     /// device supports that.
-    Prioritised,
+    Prioritized,
 }
 
 /// A GPU as the engine sees it: it creates streams.

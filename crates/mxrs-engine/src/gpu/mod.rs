@@ -24,7 +24,7 @@
 //!    that the work wrote or that was computed from such a variable. A wait reports it at most once, and after a wait
 //!    for everything has reported it, no later wait does ([`ReportedFailures`]). A task that would use the result of
 //!    failed work fails too if the failure is known when the task starts; otherwise the device passes the failure on to
-//!    the task's own work.
+//!    the task's own work. The error names the task whose event has failed.
 //! 7. When a variable is deleted, its events go to the code that frees its memory. A new variable for that memory may take
 //!    them over ([`crate::Engine::new_var_after`]): then each access up to the first write waits for them, and does not fail
 //!    because of them.
@@ -35,6 +35,7 @@ mod device;
 mod gpus;
 mod reported;
 mod streams;
+mod task_event;
 mod task_streams;
 mod var_events;
 mod waits;
@@ -45,6 +46,7 @@ pub(crate) use gpus::OnUse;
 pub use mxrs_types::GpuSync;
 pub use reported::ReportedFailures;
 pub use streams::{GpuStreams, StreamLayout, StreamOwner};
+pub(crate) use task_event::TaskEvent;
 pub use task_streams::{TaskStreams, WorkerStreams};
 pub use var_events::VarEvents;
 pub use waits::{EventList, Waits};

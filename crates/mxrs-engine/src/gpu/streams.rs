@@ -31,7 +31,7 @@ pub enum StreamOwner {
     /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for normal tasks of the GPU. It owns its streams.
     Worker(usize),
     /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for prioritized tasks of the GPU. It owns its streams.
-    Prioritised(usize),
+    Prioritized(usize),
     /// [`crate::EngineKind::ThreadedPerDevice`]: this worker for copies of the GPU. It owns its stream.
     Copy(usize),
     /// [`crate::EngineKind::Threaded`]: any worker that runs a task; successive tasks get the 16 shared sets of streams
@@ -51,7 +51,7 @@ pub struct GpuStreams {
     device: Arc<dyn GpuDevice>,
     with_aux: bool,
     workers: Box<[Slot]>,
-    prioritised: Box<[Slot]>,
+    prioritized: Box<[Slot]>,
     copies: Box<[Slot]>,
     shared: Box<[Slot]>,
     shared_copy: Slot,
@@ -69,7 +69,7 @@ impl GpuStreams {
             device,
             with_aux: layout.with_aux,
             workers: slots(layout.workers),
-            prioritised: slots(layout.workers),
+            prioritized: slots(layout.workers),
             copies: slots(layout.copy_workers),
             shared: slots(SHARED),
             shared_copy: Slot::new(),
@@ -94,7 +94,7 @@ impl GpuStreams {
         self.device.make_current()?;
         let slot = match owner {
             StreamOwner::Worker(index) => self.workers.get(index),
-            StreamOwner::Prioritised(index) => self.prioritised.get(index),
+            StreamOwner::Prioritized(index) => self.prioritized.get(index),
             StreamOwner::Copy(index) => self.copies.get(index),
             StreamOwner::Shared => self.shared.get(self.next_shared.fetch_add(1, Ordering::Relaxed) % SHARED),
             StreamOwner::SharedCopy => Some(&self.shared_copy),
@@ -117,7 +117,7 @@ impl GpuStreams {
         }
         let (main_use, with_aux) = match owner {
             StreamOwner::Copy(_) | StreamOwner::SharedCopy => (StreamUse::Copy, false),
-            StreamOwner::Prioritised(_) => (StreamUse::Prioritised, self.with_aux),
+            StreamOwner::Prioritized(_) => (StreamUse::Prioritized, self.with_aux),
             StreamOwner::Worker(_) | StreamOwner::Shared | StreamOwner::Pusher => (StreamUse::Compute, self.with_aux),
         };
         let main = self.device.create_stream(main_use)?;
@@ -135,7 +135,7 @@ impl GpuStreams {
     }
 
     fn made(&self) -> impl Iterator<Item = &Arc<WorkerStreams>> {
-        let owned = self.workers.iter().chain(&self.prioritised).chain(&self.copies);
+        let owned = self.workers.iter().chain(&self.prioritized).chain(&self.copies);
         let shared = self.shared.iter().chain(std::iter::once(&self.shared_copy)).chain(&self.pushers);
         owned.chain(shared).filter_map(OnceLock::get)
     }
@@ -146,7 +146,7 @@ impl Drop for GpuStreams {
         if let Err(error) = self.synchronize(&ReportedFailures::default()) {
             tracing::error!(target: "mxrs_engine", "{}: a failure when its streams were emptied at the end: {error}", self.device.device());
         }
-        for slots in [&mut self.workers, &mut self.prioritised, &mut self.copies, &mut self.shared, &mut self.pushers] {
+        for slots in [&mut self.workers, &mut self.prioritized, &mut self.copies, &mut self.shared, &mut self.pushers] {
             slots.iter_mut().for_each(|slot| drop(slot.take()));
         }
         self.shared_copy.take();

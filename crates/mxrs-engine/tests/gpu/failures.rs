@@ -48,6 +48,7 @@ fn event_mode_tells_at_the_next_wait() {
         let told = |var: &Var| engine.wait_to_read(var).map_err(|error| error.to_string());
         let text = told(&y).unwrap_err();
         assert!(text.contains("launch 2, `k`, failed"), "{text}");
+        assert!(text.contains("waiting for the work of `k` on gpu(0)"), "{text}");
         // The wait for `y` has already reported the failure of `x`. It is reported again only if the two tasks used
         // different streams.
         assert!(told(&x).is_ok() || kind == EngineKind::Threaded, "{kind:?}");

@@ -66,8 +66,8 @@ fn d2_workers_and_their_streams() {
             assert_eq!(used(&gpu).len(), n);
             assert_eq!(used(&gpu), stream_ids(&gpu, StreamUse::Compute));
             assert_eq!(meet(&engine, Property::GpuPrioritized, n), n);
-            let prioritised = stream_ids(&gpu, StreamUse::Prioritised);
-            assert_eq!((prioritised.len(), gpu.streams().len()), (n, 2 * n));
+            let prioritized = stream_ids(&gpu, StreamUse::Prioritized);
+            assert_eq!((prioritized.len(), gpu.streams().len()), (n, 2 * n));
             for id in [PoolId::Gpu(0), PoolId::GpuPriority(0)] {
                 let counters = engine.counters();
                 let pool = counters.pool(id).unwrap();
@@ -78,7 +78,7 @@ fn d2_workers_and_their_streams() {
 }
 
 #[test]
-fn prioritised_tasks_leave_by_priority() {
+fn prioritized_tasks_leave_by_priority() {
     let gpu = gpu0();
     let engine = engine(EngineConfig { gpu_workers: count(1), ..EngineConfig::default() }, &[&gpu]);
     let (door, order) = (Door::default(), Arc::new(Mutex::new(Vec::new())));

@@ -28,7 +28,7 @@ fn each_worker_owns_a_stream_made_at_its_first_task() {
     let owners = [
         StreamOwner::Worker(2),
         StreamOwner::Worker(0),
-        StreamOwner::Prioritised(2),
+        StreamOwner::Prioritized(2),
         StreamOwner::Copy(0),
         StreamOwner::Copy(1),
     ];
@@ -38,10 +38,10 @@ fn each_worker_owns_a_stream_made_at_its_first_task() {
         assert_eq!(main_of(&streams, owner), id, "the same again");
         assert!(streams.of(owner).unwrap().aux.is_none());
     }
-    use StreamUse::{Compute, Copy, Prioritised};
+    use StreamUse::{Compute, Copy, Prioritized};
     let uses: Vec<_> = gpu.streams().into_iter().map(|(_, stream_use)| stream_use).collect();
-    assert_eq!(uses, [Compute, Compute, Prioritised, Copy, Copy]);
-    for owner in [StreamOwner::Worker(3), StreamOwner::Prioritised(3), StreamOwner::Copy(2)] {
+    assert_eq!(uses, [Compute, Compute, Prioritized, Copy, Copy]);
+    for owner in [StreamOwner::Worker(3), StreamOwner::Prioritized(3), StreamOwner::Copy(2)] {
         assert!(streams.of(owner).is_err(), "{owner:?} is not in the layout");
     }
 }
@@ -81,7 +81,7 @@ fn d58_compute_workers_own_two_streams_and_copy_workers_one() {
     let streams = streams(&gpu, StreamLayout { with_aux: true, ..LAYOUT });
     for (owner, has_aux) in [
         (StreamOwner::Worker(0), true),
-        (StreamOwner::Prioritised(0), true),
+        (StreamOwner::Prioritized(0), true),
         (StreamOwner::Shared, true),
         (StreamOwner::Pusher, true),
         (StreamOwner::Copy(0), false),

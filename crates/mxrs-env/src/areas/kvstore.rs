@@ -22,16 +22,16 @@ settings! {
         tree_link_penalty: f64 = 0.7, "MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY" [D46 Owner KvStore],
             Kind::Float { min: 0.0, above_min: true, max: 1.0 };
         /// Requests direct copies between GPUs from the driver; 0: copies go through the host.
-        gpu_p2p: bool = 1, "MXNET_ENABLE_GPU_P2P" [D47 Owner KvStore];
+        gpu_p2p: bool = 1, "MXNET_ENABLE_GPU_P2P" [D47 Owner Gpu];
         /// Runs the optimizer inside the store; 0: workers fetch summed gradients and update their own weights.
         update_on_kvstore: bool = 1, "MXNET_UPDATE_ON_KVSTORE" [D48 Owner KvStore];
         /// The most elements of one slice in the prioritized distributed store.
-        slice_elements: NonZeroU64 = 40000, "MXNET_KVSTORE_SLICE_THRESHOLD" [D49 Owner KvStore];
+        slice_elements: NonZeroU64 = 40000, "MXNET_KVSTORE_SLICE_THRESHOLD" [D49 Owner Distributed];
         /// Logs pushes and pulls of row-sparse arrays with their numbers of rows.
-        row_sparse_verbose: bool = 0, "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE" [B22 Owner KvStore];
+        row_sparse_verbose: bool = 0, "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE" [B22 Owner Distributed];
         /// Sums row-sparse gradients on one thread.
         serial_push: bool = 0, "MXNET_KVSTORE_SERIAL_PUSH" [B23 Owner KvStore];
         /// Number of keys that one combined push and pull carries in stores of the NCCL kind.
-        aggregation_keys: NonZeroUsize = 16, "MXNET_UPDATE_AGGREGATION_SIZE" [B24 EveryUse KvStore];
+        aggregation_keys: NonZeroUsize = 16, "MXNET_UPDATE_AGGREGATION_SIZE" [B24 EveryUse Cuda];
     }
 }

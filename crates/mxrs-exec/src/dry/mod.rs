@@ -12,11 +12,11 @@ use crate::pipeline::{Context, PassReport, lower_graph, plan_program, prepare_gr
 use crate::program::{Origin, Program};
 use crate::program_passes::Planned;
 use crate::program_passes::plan_memory::{arena_bytes, planned_tensor_bytes};
-use crate::report::{FusedReport, StepReport, step_reports};
+use crate::report::{DeviceBytes, FusedReport, StepReport, device_bytes, step_reports};
 use mxrs_graph::memory::PlanReport;
 use mxrs_graph::{Graph, PlanOptions};
 use mxrs_op::TensorDesc;
-use mxrs_types::{Result, Shape};
+use mxrs_types::{Device, Result, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -38,8 +38,12 @@ pub struct PlannedGraph {
     pub recomputed_work: f64,
     /// The report of the memory planner.
     pub report: PlanReport,
-    /// Bytes of the arena.
+    /// Bytes of the arenas, on all devices together.
     pub arena_bytes: usize,
+    /// Bytes on each device, the default device first.
+    pub devices: Vec<DeviceBytes>,
+    /// Bytes of tensors that are copied between devices, unless they are bound arrays or outputs.
+    pub crossing_bytes: usize,
     /// The most bytes of tensors that are alive at one step, without scratch memory.
     pub activation_bytes: usize,
     /// The most bytes of scratch memory that one step uses.
@@ -63,9 +67,10 @@ pub struct PlannedGraph {
 }
 
 impl PlannedGraph {
-    /// Arena, arrays and packed constants together, in bytes.
+    /// Arenas, arrays and packed constants together, in bytes.
     pub fn total_bytes(&self) -> usize {
-        self.arena_bytes + self.bound_bytes + self.output_bytes + self.gradient_bytes + self.packed_bytes
+        let arrays = self.bound_bytes + self.output_bytes + self.gradient_bytes + self.crossing_bytes;
+        self.arena_bytes + arrays + self.packed_bytes
     }
 }
 
@@ -170,6 +175,9 @@ impl DryGraph {
                 .fold(0, u64::saturating_add)
         };
         let tensors = tensors::of(program, plan);
+        let packed = |device: Device| (device, preparation.bytes_on(program, device));
+        let packed: Vec<(Device, usize)> = program.devices().into_iter().map(packed).collect();
+        let devices = device_bytes(program, plan, &packed);
         PlannedGraph {
             steps: step_reports(program).into_iter().filter(|s| !s.is_prepare).collect(),
             n_forward: program.n_forward,
@@ -177,6 +185,8 @@ impl DryGraph {
             n_recomputed: program.steps.iter().filter(|s| s.is_clone).map(|s| s.n_calls).sum(),
             recomputed_work: work(true) as f64 / work(false).max(1) as f64,
             arena_bytes: arena_bytes(plan),
+            crossing_bytes: devices.iter().map(|of| of.crossing_bytes).sum(),
+            devices,
             activation_bytes: tensors::peak(&tensors, program.steps.len()),
             workspace_bytes: program.steps.iter().map(|s| s.scratch_bytes).max().unwrap_or(0),
             bound_bytes: parameter_bytes + input_bytes,

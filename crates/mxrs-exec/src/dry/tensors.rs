@@ -1,7 +1,9 @@
 //! The tensors in the arena: when each is alive and where it lies.
 
 use crate::program::Program;
+use mxrs_graph::memory::Storage;
 use mxrs_graph::{MemoryPlan, Placement};
+use mxrs_types::Device;
 
 /// The purpose of a tensor in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +26,8 @@ pub enum TensorKind {
 pub struct PlannedTensor {
     /// Name of the step that makes the tensor.
     pub name: String,
+    /// The device of the arena.
+    pub device: Device,
     /// First byte in the arena.
     pub offset_bytes: usize,
     /// Size of the tensor in bytes.
@@ -71,9 +75,10 @@ pub fn of(program: &Program, plan: &MemoryPlan) -> Vec<PlannedTensor> {
             if let Some(value) = value {
                 of_value[value] = Some(tensors.len());
             }
-            let offset_bytes = plan.storages[id.index()].offset_bytes;
+            let Storage { device, offset_bytes, .. } = plan.storages[id.index()];
             tensors.push(PlannedTensor {
                 name: step.name.clone(),
+                device,
                 offset_bytes,
                 size_bytes,
                 first: index,

@@ -9,6 +9,7 @@
 
 use crate::bind::Known;
 use crate::costly::is_fast;
+use crate::device::{backends_on, device_of};
 use crate::options::BindOptions;
 use crate::pipeline::{Context, GraphState};
 use mxrs_graph::{CallPair, Graph, NodeId, join_pairs};
@@ -24,15 +25,15 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
     if !options.fuse || !context.is_train || state.gradients.is_empty() {
         return Ok(None);
     }
-    let forward = &state.forward.typed.known;
+    let known = &state.typed(options)?.known;
     for both in options.ops.companions() {
         let Some(pair) = both.pair else { continue };
         let Ok(gradient) = options.ops.get(pair.gradient) else { continue };
-        let accepts = |first: NodeId| is_faster(&state.graph.graph, first, [both, gradient], pair, forward, options);
+        let accepts = |first: NodeId| is_faster(&state.graph.graph, first, [both, gradient], pair, known, options);
         let call_pair = CallPair { pair, both: both.clone(), gradient: gradient.clone() };
         if let Some(paired) = join_pairs(&state.graph, &call_pair, accepts)? {
             // The loop ends here, because only one kind of pair exists. To find a second kind in `paired`, shapes and types
-            // of `paired` would be needed, and `forward` describes only the old graph.
+            // of `paired` would be needed, and `known` describes only the old graph.
             return Ok(Some(state.with_graph(paired)));
         }
     }
@@ -45,11 +46,12 @@ fn is_faster(
     first: NodeId,
     [both, gradient]: [&OpDef; 2],
     pair: &Pair,
-    forward: &Known,
+    known: &Known,
     options: &BindOptions,
 ) -> bool {
     let Some((_, params)) = graph.node(first).call() else { return false };
-    let desc = |e: usize| TensorDesc::dense(forward.shapes[e].clone(), forward.dtypes[e]);
+    let backends = backends_on(options, device_of(graph.node(first), options));
+    let desc = |e: usize| TensorDesc::dense(known.shapes[e].clone(), known.dtypes[e]);
     let inputs: Vec<TensorDesc> = graph.input_ids(first).map(|e| desc(e.index())).collect();
     let mut outputs: Vec<TensorDesc> = graph.output_ids(first).map(|e| desc(e.index())).collect();
     let like = |positions: &[usize]| positions.iter().map(|i| inputs[*i].clone()).collect::<Vec<_>>();
@@ -57,7 +59,7 @@ fn is_faster(
     let runs = |op: &OpDef, inputs: &[TensorDesc], outputs: &[TensorDesc]| {
         let is_constant = vec![false; inputs.len()];
         let call = OpCall { op, params, inputs, outputs, is_constant: &is_constant, is_train: true };
-        is_fast(&options.backends, &call)
+        is_fast(&backends, &call)
     };
     runs(both, &inputs, &outputs) && runs(gradient, &like(pair.gradient_inputs), &like(pair.gradient_outputs))
 }

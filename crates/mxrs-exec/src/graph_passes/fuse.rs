@@ -11,6 +11,7 @@ use crate::bind::Known;
 use crate::choose::{choose, has_fast_kernel};
 use crate::constants::folded_nodes;
 use crate::costly::has_kernels;
+use crate::device::{backends_on, device_of};
 use crate::lower::{Bound, Source, lower_with_values};
 use crate::options::BindOptions;
 use crate::pipeline::{Context, GraphState, LoweredGraph, Typed};
@@ -20,7 +21,7 @@ use mxrs_graph::{
     Entry, EntryId, FusedGraph, FusionRequest, Node, NodeId, ProposedSet, Reach, TrainingGraph, fuse_pointwise,
 };
 use mxrs_op::{Backend, Fused, FusedCall, FusedValue, OpCall, OpDef, OpParams, Pointwise, TensorDesc, fused_op};
-use mxrs_types::{Layout, Result};
+use mxrs_types::{Device, Layout, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -127,7 +128,9 @@ impl Fusion<'_> {
         };
         let results = (0..outputs.len()).map(|i| FusedValue::Call(0, i as u32)).collect();
         let params = OpParams::new(Fused::new(inputs.len(), vec![call], results).ok()?);
-        if self.able(&self.call(&params, &inputs, &row_major(&outputs), &vec![false; inputs.len()])).is_empty() {
+        let (dense, is_constant) = (row_major(&outputs), vec![false; inputs.len()]);
+        let call = self.call(&params, &inputs, &dense, &is_constant);
+        if self.able(&call, device_of(node, self.options)).is_empty() {
             return None;
         }
         let number = layouts.iter().position(|known| *known == layout).unwrap_or_else(|| {
@@ -147,9 +150,10 @@ impl Fusion<'_> {
         OpCall { op: &self.op, params, inputs, outputs, is_constant, is_train: self.source.is_train }
     }
 
-    /// The backends that have a kernel for the call that is better than the reference kernel.
-    fn able(&self, call: &OpCall<'_>) -> Vec<Arc<dyn Backend>> {
-        self.options.backends.iter().filter(|backend| has_fast_kernel(&***backend, call)).cloned().collect()
+    /// The backends of a device that have a kernel for the call that is better than the reference kernel.
+    fn able(&self, call: &OpCall<'_>, device: Device) -> Vec<Arc<dyn Backend>> {
+        let backends = backends_on(self.options, device);
+        backends.iter().filter(|backend| has_fast_kernel(&***backend, call)).cloned().collect()
     }
 
     /// Whether a backend can run a set of calls as one call, with every tensor in its present layout.
@@ -161,7 +165,9 @@ impl Fusion<'_> {
         let (Some(inputs), Some(outputs)) = (descs(set.inputs), descs(set.outputs)) else { return false };
         let (dense, is_constant) = (row_major(&outputs), vec![false; inputs.len()]);
         let call = self.call(set.params, &inputs, &dense, &is_constant);
-        let Ok(choice) = choose(&self.able(&call), &call) else { return false };
+        let Some(first) = set.members.first() else { return false };
+        let device = device_of(graph.node(*first), self.options);
+        let Ok(choice) = choose(&self.able(&call, device), &call) else { return false };
         let keeps = |layouts: &[Layout], descs: &[TensorDesc]| layouts.iter().eq(descs.iter().map(|desc| &desc.layout));
         keeps(&choice.planned.input_layouts, &inputs) && keeps(&choice.planned.output_layouts, &outputs)
     }

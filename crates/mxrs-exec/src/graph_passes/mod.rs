@@ -9,5 +9,6 @@ pub mod eliminate;
 pub mod fuse;
 pub mod gradient;
 pub mod partition;
+pub mod place;
 pub mod recompute;
 pub mod widen;

@@ -9,6 +9,7 @@
 use crate::bind::Known;
 use crate::choose::has_fast_kernel;
 use crate::constants::constants;
+use crate::device::backends_on;
 use crate::lower::Bound;
 use crate::pipeline::{Context, GraphState, Typed};
 use crate::report::FusedReport;
@@ -36,7 +37,10 @@ pub fn run(state: &GraphState, context: &Context<'_>) -> Result<Option<GraphStat
         ops: &options.ops,
         descs: &descs,
         is_constant: &is_constant,
-        accept: &|proposal| is_gain(&options.backends, options.pattern_backend, proposal),
+        accept: &|proposal, device| {
+            let backends = backends_on(options, device.unwrap_or(options.device));
+            is_gain(&backends, options.pattern_backend, proposal)
+        },
     };
     let new = partition(graph, &with)?;
     log(graph, &new, options.pattern_verbosity);

@@ -89,7 +89,8 @@ fn is_annotated(graph: &TrainingGraph) -> bool {
 fn mirroring(node: &Node, wants_cheap: bool, is_train: bool) -> Mirroring {
     match node.call() {
         Some((op, params)) if (op.is_random)(params, is_train) => Mirroring::Never,
-        Some((op, _)) if wants_cheap && !op.is_costly => Mirroring::Candidate,
+        // A second copy between devices would cost more than it saves.
+        Some((op, _)) if wants_cheap && !op.is_costly && !op.crosses_devices => Mirroring::Candidate,
         _ => Mirroring::Stored,
     }
 }

@@ -9,6 +9,7 @@
 
 use crate::bind::Known;
 use crate::costly::{is_costly, is_fast, is_product, wide};
+use crate::device::{backends_on, device_of};
 use crate::lower::Bound;
 use crate::options::BindOptions;
 use crate::pipeline::{Context, ForwardGraph, GraphState, Typed};
@@ -73,9 +74,10 @@ fn gains(graph: &Graph, id: NodeId, descs: &[TensorDesc], half: DType, options: 
         DType::F16 => (true, is_product(&call)),
         _ => (is_costly, is_costly && !options.half_products),
     };
-    if !counts || (!is_stored_only && is_fast(&options.backends, &call)) {
+    let backends = backends_on(options, device_of(graph.node(id), options));
+    if !counts || (!is_stored_only && is_fast(&backends, &call)) {
         return false;
     }
     let (inputs, outputs) = (wide(&inputs, half), wide(&outputs, half));
-    is_fast(&options.backends, &OpCall { inputs: &inputs, outputs: &outputs, ..call })
+    is_fast(&backends, &OpCall { inputs: &inputs, outputs: &outputs, ..call })
 }

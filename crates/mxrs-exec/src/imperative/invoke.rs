@@ -9,8 +9,9 @@ use crate::device::on_device;
 use crate::options::BindOptions;
 use crate::packed::Packed;
 use crate::program_passes::plan_memory::arena_bytes;
-use crate::ready::ReadyProgram;
+use crate::ready::{Memory, ReadyProgram};
 use crate::segment::push;
+use indexmap::IndexMap;
 use mxrs_engine::RunContext;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls, TempSpace};
 use mxrs_op::Attrs;
@@ -88,7 +89,9 @@ impl Imperative {
         let cache = RankedMutex::new(Rank::Leaf, Lru::new(own.max_signatures));
         let by_device = RankedMutex::new(Rank::Leaf, Vec::new());
         let void = NdArray::zeros(context, [0], DType::F32)?;
-        Ok(Self(Arc::new(Inner { context: context.clone(), options: options.clone(), by_device, own, cache, void })))
+        // A call runs on the device of its arrays.
+        let options = BindOptions { groups: IndexMap::new(), ..options.clone() };
+        Ok(Self(Arc::new(Inner { context: context.clone(), options, by_device, own, cache, void })))
     }
 
     /// Engine, storage and random numbers of the arrays.
@@ -247,7 +250,8 @@ impl Imperative {
         };
         let arena = space.as_ref().map(|space| space.block().clone());
         let packed = Arc::new(Packed::new(&prepared.planned, self.context(), device, None)?);
-        let ready = ReadyProgram::over(&prepared.planned, (arena, packed), bound, outputs.to_vec(), 0..n_steps, team);
+        let memory = Memory::on_one(device, arena, packed);
+        let ready = ReadyProgram::over(&prepared.planned, memory, bound, outputs.to_vec(), 0..n_steps, team);
         let writes = space.as_ref().map(TempSpace::var);
         let run = move |task: &RunContext| ready.run(0..n_steps, random, task);
         push(
@@ -256,6 +260,7 @@ impl Imperative {
             writes,
             |index| &vars[index],
             |index| outputs[index].var(),
+            &[],
             run,
         )
     }

@@ -16,7 +16,7 @@ pub use driver::{Lowered, lower_graph, plan_program, prepare_graph};
 pub use report::{Outcome, PassReport};
 pub use state::{Context, ForwardGraph, GraphState, LoweredGraph, Typed, Wanted};
 
-use crate::graph_passes::{autocast, call_pairs, eliminate, fuse, gradient, partition, recompute, widen};
+use crate::graph_passes::{autocast, call_pairs, eliminate, fuse, gradient, partition, place, recompute, widen};
 use crate::options::{BindOptions, Recompute};
 use crate::program_passes::{ProgramState, add_in_place, concat_in_place, fuse_add, pack};
 use mxrs_graph::{Graph, PlanOptions};
@@ -67,11 +67,13 @@ pub const PASSES: &[Pass] = &[
     optional("autocast", "BindOptions::autocast", Run::Symbol(autocast::autocast))
         .needed_if(|options| options.autocast.is_some()),
     optional("eliminate-common", "MXNET_ELIMINATE_COMMON_EXPR", Run::Symbol(eliminate::forward)),
+    needed("place", "BindOptions::groups", Run::Symbol(place::place)),
     needed("infer", "always: shapes and types", Run::Infer),
     optional("widen", "BindOptions::half_products", Run::Graph(widen::run)),
     needed("gradient", "BindOptions::gradients", Run::Graph(gradient::run)),
     optional("eliminate-common-gradient", "MXNET_ELIMINATE_COMMON_EXPR", Run::Graph(eliminate::training)),
     optional("wide-sums", "BindOptions::autocast", Run::Graph(autocast::wide_sums)),
+    needed("place-copies", "BindOptions::groups", Run::Graph(place::copies)),
     optional("call-pairs", "MXNET_USE_FUSION", Run::Graph(call_pairs::run)),
     optional("recompute", "MXRS_REMAT", Run::Graph(recompute::run))
         .needed_if(|options| matches!(options.recompute, Recompute::Budget(_))),

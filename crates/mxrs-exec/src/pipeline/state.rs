@@ -7,7 +7,7 @@ use crate::options::BindOptions;
 use crate::program::{Program, ValueId};
 use crate::report::FusedReport;
 use mxrs_graph::{EntryId, Graph, NodeId, TrainingGraph};
-use mxrs_types::{DType, Error, Result, Shape, WriteReq};
+use mxrs_types::{DType, Device, Error, Result, Shape, WriteReq};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -24,6 +24,8 @@ pub struct Wanted {
     pub shape: Shape,
     /// Element type of the array.
     pub dtype: DType,
+    /// The device of the array; `None` for the default device.
+    pub device: Option<Device>,
 }
 
 /// What lowering needs to know of a graph besides its nodes.
@@ -205,10 +207,11 @@ impl GraphState {
 }
 
 impl ForwardGraph {
-    /// The description of an array with the shape and type of an entry.
+    /// The description of an array with the shape, type and device of an entry.
     pub fn describe(&self, name: String, request: GradReq, entry: usize) -> Wanted {
         let known = &self.typed.known;
-        Wanted { name, request, shape: known.shapes[entry].clone(), dtype: known.dtypes[entry] }
+        let device = self.graph.node(self.graph.entry_at(EntryId::new(entry)).0).device;
+        Wanted { name, request, shape: known.shapes[entry].clone(), dtype: known.dtypes[entry], device }
     }
 
     fn head_grads(&self, training: &TrainingGraph) -> Vec<Option<Wanted>> {

@@ -30,7 +30,7 @@ fn two_threads_that_bind_at_once_get_the_same_parameter() {
     let pool = pool();
     for round in 0..ROUNDS {
         let name = format!("w{round}");
-        let [one, two] = race(|_| pool.fixed(&name, &Shape::from([4]), DType::F32).unwrap());
+        let [one, two] = race(|_| pool.fixed(&name, &Shape::from([4]), DType::F32, Device::cpu(0)).unwrap());
         assert!(one.shares_storage(&two), "round {round}");
     }
 }
@@ -40,7 +40,7 @@ fn of_two_threads_that_want_different_shapes_one_gets_an_error() {
     let pool = pool();
     for round in 0..ROUNDS {
         let name = format!("w{round}");
-        let results = race(|i| pool.fixed(&name, &Shape::from([4 + i]), DType::F32));
+        let results = race(|i| pool.fixed(&name, &Shape::from([4 + i]), DType::F32, Device::cpu(0)));
         assert_eq!(results.iter().filter(|result| result.is_err()).count(), 1, "round {round}");
     }
 }
@@ -51,7 +51,7 @@ fn two_threads_that_bind_at_once_get_views_of_one_buffer() {
     for round in 0..ROUNDS {
         let name = format!("x{round}");
         let shape = Shape::from([4]);
-        let [one, two] = race(|_| pool.view(&name, &shape, DType::F32).unwrap());
+        let [one, two] = race(|_| pool.view(&name, &shape, DType::F32, Device::cpu(0)).unwrap());
         assert!(one.shares_storage(&two), "round {round}");
     }
 }
@@ -62,8 +62,8 @@ fn a_small_buffer_does_not_replace_a_larger_one() {
     for round in 0..ROUNDS {
         let name = format!("x{round}");
         let sizes = [4, 1000].map(|n| Shape::from([n]));
-        let [_, large] = race(|i| pool.view(&name, &sizes[i], DType::F32).unwrap());
-        let next = pool.view(&name, &sizes[0], DType::F32).unwrap();
+        let [_, large] = race(|i| pool.view(&name, &sizes[i], DType::F32, Device::cpu(0)).unwrap());
+        let next = pool.view(&name, &sizes[0], DType::F32, Device::cpu(0)).unwrap();
         assert!(next.shares_storage(&large), "round {round}");
     }
 }

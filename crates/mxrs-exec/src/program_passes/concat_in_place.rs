@@ -126,24 +126,26 @@ fn rewritten(program: &Program, mut found: Vec<Concatenation>) -> Program {
     let mut copies: Vec<(usize, Step)> = Vec::new();
     while let Some(Concatenation { step: at, parts }) = found.pop() {
         let whole = program.steps[at].outputs[0];
+        let device = program.values[whole].device;
         for (position, (place, how)) in parts.into_iter().enumerate() {
             let Place { offset_bytes, desc, image_bytes, images: (n, image), .. } = place;
             let origin = Origin::Part { whole, offset_bytes };
             let part = program.steps[at].inputs[position];
             match how {
                 How::Made { by, with } => {
-                    changed.values[part] = Value { desc, origin };
+                    changed.values[part] = Value { desc, origin, device };
                     if let Some(kernel) = with {
                         changed.steps[by].action = Action::Run(kernel);
                     }
                 }
                 How::Copied => {
-                    changed.values.push(Value { desc, origin });
+                    changed.values.push(Value { desc, origin, device });
                     let to = changed.values.len() - 1;
                     changed.steps[at].inputs[position] = to;
                     let copy = CopyImages { n, image, distance: image_bytes.unwrap_or(image) };
                     let name = format!("{}_arg{position}", program.steps[at].name);
-                    copies.push((at, Step::copy(name, (COPIER, Action::CopyImages(copy)), vec![part], vec![to])));
+                    copies
+                        .push((at, Step::copy(name, (COPIER, Action::CopyImages(copy)), device, vec![part], vec![to])));
                 }
             }
         }

@@ -62,7 +62,7 @@ fn find(program: &Program, at: usize) -> Option<Found> {
             && (0..program.steps.len()).filter(reads).eq([at])
     };
     let may_go_there = match value(sum).origin {
-        Origin::Temporary => true,
+        Origin::Temporary | Origin::Crossing(_) => true,
         Origin::Output(index) => program.output_reqs[index] == WriteReq::Write,
         _ => false,
     };

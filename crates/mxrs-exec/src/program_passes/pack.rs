@@ -15,7 +15,7 @@
 use super::state::ProgramState;
 use crate::program::{Origin, Program, Step, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanStep, plan_memory};
-use mxrs_types::Result;
+use mxrs_types::{Device, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -111,8 +111,8 @@ pub struct Preparation {
     pub sources: Vec<Vec<usize>>,
     /// For each prepare step, the steps that make the passing values that it reads.
     passed_by: Vec<Vec<usize>>,
-    /// Bytes that the passing values and workspaces share.
-    pub shared_bytes: usize,
+    /// Bytes that the passing values and workspaces share, on all devices together.
+    shared_bytes: usize,
 }
 
 impl Preparation {
@@ -124,7 +124,7 @@ impl Preparation {
         let passing = passing(program);
         let entry = |(value, v): (usize, &crate::program::Value)| PlanEntry {
             size_bytes: v.desc.size_bytes(),
-            device: program.device,
+            device: v.device,
             kind: if passing.contains(&value) { EntryKind::Planned } else { EntryKind::External },
         };
         let entries: Vec<PlanEntry> = program.values.iter().enumerate().map(entry).collect();
@@ -152,7 +152,12 @@ impl Preparation {
         })
     }
 
-    /// Offset of a passing value in the shared memory; `None` for any other value.
+    /// Bytes that the passing values and workspaces of a device share.
+    pub fn shared_bytes(&self, device: Device) -> usize {
+        self.memory.arenas.iter().filter(|(of, _)| *of == device).map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Offset of a passing value in the shared memory of its device; `None` for any other value.
     pub fn offset(&self, value: ValueId) -> Option<usize> {
         match self.memory.placements.get(value)? {
             Placement::Storage(id) => Some(self.memory.storages[id.index()].offset_bytes),
@@ -160,7 +165,7 @@ impl Preparation {
         }
     }
 
-    /// Offset of a step's workspace in the shared memory.
+    /// Offset of a step's workspace in the shared memory of its device.
     pub fn scratch_offset(&self, step: usize) -> Option<usize> {
         let storage = self.memory.scratch.get(step).copied().flatten()?;
         Some(self.memory.storages[storage.index()].offset_bytes)
@@ -173,6 +178,12 @@ impl Preparation {
                 self.passed_by[step].iter().for_each(|made| is_needed[*made] = true);
             }
         }
+    }
+
+    /// Bytes of all kept values, passing values and workspaces on a device.
+    pub fn bytes_on(&self, program: &Program, device: Device) -> usize {
+        let values = self.kept.iter().map(|value| &program.values[*value]).filter(|value| value.device == device);
+        self.shared_bytes(device) + values.map(|value| value.desc.size_bytes()).sum::<usize>()
     }
 
     /// Bytes of all kept values, passing values and workspaces together.
@@ -202,15 +213,21 @@ mod tests {
     use super::*;
     use crate::program::{Action, Value};
     use mxrs_op::TensorDesc;
-    use mxrs_types::DType;
+    use mxrs_types::{DType, Device};
 
     /// A program with values of 16 elements: first `n_bound` bound arrays, then `n_packed` packed values. `prepare` gives
     /// the inputs and the output of each prepare step. The only step of a run reads the values `read`.
     fn program(n_bound: usize, n_packed: usize, prepare: &[(&[usize], usize)], read: &[usize]) -> Program {
-        let value = |origin| Value { desc: TensorDesc::dense([16], DType::F32), origin };
+        let value = |origin| Value { desc: TensorDesc::dense([16], DType::F32), origin, device: Device::default() };
         let bound = (0..n_bound).map(|index| value(Origin::Bound(index)));
         let step = |inputs: &[usize], outputs: &[usize]| {
-            Step::copy(format!("makes {outputs:?}"), ("", Action::View), inputs.to_vec(), outputs.to_vec())
+            Step::copy(
+                format!("makes {outputs:?}"),
+                ("", Action::View),
+                Device::default(),
+                inputs.to_vec(),
+                outputs.to_vec(),
+            )
         };
         Program {
             values: bound.chain((0..n_packed).map(|_| value(Origin::Packed))).collect(),

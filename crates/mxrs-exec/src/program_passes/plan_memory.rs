@@ -12,9 +12,14 @@ use super::add_in_place;
 use super::fuse_add::without_additions_of_kernels;
 use crate::program::{Action, Origin, Program, REORDER, Step, Value, ValueId};
 use mxrs_graph::{EntryId, EntryKind, MemoryPlan, PlanEntry, PlanOptions, PlanStep, plan_memory};
-use mxrs_types::Result;
+use mxrs_types::{Device, Result};
 
-/// Bytes of the arena of a plan.
+/// Bytes of the arena of a plan on a device.
+pub fn arena_bytes_on(plan: &MemoryPlan, device: Device) -> usize {
+    plan.arenas.iter().filter(|(of, _)| *of == device).map(|(_, bytes)| bytes).sum()
+}
+
+/// Bytes of the arenas of a plan, on all devices together.
 pub fn arena_bytes(plan: &MemoryPlan) -> usize {
     plan.arenas.iter().map(|(_, bytes)| bytes).sum()
 }
@@ -75,7 +80,7 @@ pub fn plan(program: &Program, options: &PlanOptions) -> Result<MemoryPlan> {
         .iter()
         .map(|value| PlanEntry {
             size_bytes: value.desc.size_bytes(),
-            device: program.device,
+            device: value.device,
             kind: if value.origin == Origin::Temporary { EntryKind::Planned } else { EntryKind::External },
         })
         .collect();

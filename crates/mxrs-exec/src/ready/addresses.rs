@@ -1,15 +1,14 @@
 //! Finds the addresses of the tensors of a program.
 
+use super::memory::Memory;
 use super::step::{ReadyStep, Tensor};
-use crate::packed::Packed;
 use crate::program::{Action, Origin, Program, Step, ValueId};
 use crate::program_passes::Planned;
+use mxrs_graph::memory::StorageId;
 use mxrs_graph::{MemoryPlan, Placement};
 use mxrs_ndarray::NdArray;
 use mxrs_op::RawTensor;
-use mxrs_storage::Block;
-use mxrs_types::WriteReq;
-use std::sync::Arc;
+use mxrs_types::{Device, WriteReq};
 
 /// Index of a step, among the steps of a run or among the prepare steps.
 #[derive(Clone, Copy)]
@@ -22,23 +21,22 @@ pub enum Position {
 pub struct Addresses<'a> {
     program: &'a Program,
     plan: &'a MemoryPlan,
-    arena: *mut u8,
+    memory: &'a Memory,
     bound: &'a [NdArray],
     outputs: &'a [NdArray],
-    packed: &'a Packed,
 }
 
 impl<'a> Addresses<'a> {
-    /// The addresses in this memory.
-    pub fn new(
-        planned: &'a Planned,
-        arena: Option<&Arc<Block>>,
-        packed: &'a Packed,
-        bound: &'a [NdArray],
-        outputs: &'a [NdArray],
-    ) -> Self {
-        let arena = arena.map_or(std::ptr::null_mut(), |block| block.as_ptr());
-        Self { program: &planned.program, plan: &planned.plan, arena, bound, outputs, packed }
+    /// The addresses in this memory. Addresses of another device than that of a step are used by no kernel.
+    pub fn new(planned: &'a Planned, memory: &'a Memory, bound: &'a [NdArray], outputs: &'a [NdArray]) -> Self {
+        Self { program: &planned.program, plan: &planned.plan, memory, bound, outputs }
+    }
+
+    /// Address of a storage in the arena of its device.
+    fn in_arena(&self, id: StorageId) -> *mut u8 {
+        let storage = &self.plan.storages[id.index()];
+        let arena = self.memory.on(storage.device).arena.as_ref();
+        arena.map_or(std::ptr::null_mut(), |block| block.as_ptr()).wrapping_add(storage.offset_bytes)
     }
 
     fn tensor(&self, value: ValueId) -> Tensor {
@@ -49,11 +47,10 @@ impl<'a> Addresses<'a> {
             }
             Origin::Bound(index) => (self.bound[index].as_ptr(), v.desc.size_bytes()),
             Origin::Output(index) => (self.outputs[index].as_ptr(), v.desc.size_bytes()),
-            Origin::Packed => (self.packed.place(value), v.desc.size_bytes()),
+            Origin::Crossing(index) => (self.memory.crossings[index].as_ptr(), v.desc.size_bytes()),
+            Origin::Packed => (self.memory.on(v.device).packed.place(value), v.desc.size_bytes()),
             Origin::Temporary => match self.plan.placements[value] {
-                Placement::Storage(id) => {
-                    (self.arena.wrapping_add(self.plan.storages[id.index()].offset_bytes), v.desc.size_bytes())
-                }
+                Placement::Storage(id) => (self.in_arena(id), v.desc.size_bytes()),
                 // No step reads the value, so it has no memory. Its request is Null.
                 _ => (std::ptr::null_mut(), 0),
             },
@@ -73,14 +70,13 @@ impl<'a> Addresses<'a> {
 
     fn scratch(&self, step: usize, len_bytes: usize) -> Tensor {
         let at = self.plan.scratch.get(step).copied().flatten();
-        let offset = at.map(|id| self.plan.storages[id.index()].offset_bytes);
-        let (ptr, len) = offset.map_or((std::ptr::null_mut(), 0), |o| (self.arena.wrapping_add(o), len_bytes));
+        let (ptr, len) = at.map_or((std::ptr::null_mut(), 0), |id| (self.in_arena(id), len_bytes));
         // SAFETY: the planner gave this step a storage of at least `len_bytes` in the arena; without a storage `len` is 0.
         unsafe { RawTensor::new(ptr, len) }
     }
 
-    fn prepare_scratch(&self, step: usize, len_bytes: usize) -> Tensor {
-        let ptr = self.packed.scratch(step);
+    fn prepare_scratch(&self, step: usize, device: Device, len_bytes: usize) -> Tensor {
+        let ptr = self.memory.on(device).packed.scratch(step);
         // SAFETY: the planner gave this prepare step `len_bytes` at this offset of a block that the ready program owns; if
         // it did not, the pointer is null and the length is 0. Prepare steps run one after another.
         unsafe { RawTensor::new(ptr, if ptr.is_null() { 0 } else { len_bytes }) }
@@ -124,17 +120,18 @@ impl<'a> Addresses<'a> {
             name: step.name.clone(),
             kernel: match &step.action {
                 Action::Run(kernel) => Some(kernel.clone()),
-                Action::CopyImages(images) => Some(images.kernel(self.packed.copies())),
-                Action::View => None,
+                Action::CopyImages(images) => Some(images.kernel(self.memory.on(step.device).packed.copies())),
+                Action::View | Action::Cross => None,
             },
             inputs: step.inputs.iter().enumerate().map(input).collect(),
             outputs: step.outputs.iter().map(|&v| self.tensor(v)).collect(),
             reqs: (0..step.outputs.len()).map(req).collect(),
             scratch: match at {
                 Position::Run(position) => self.scratch(position, step.scratch_bytes),
-                Position::Prepare(position) => self.prepare_scratch(position, step.scratch_bytes),
+                Position::Prepare(position) => self.prepare_scratch(position, step.device, step.scratch_bytes),
             },
             random: step.random,
+            crosses: step.crosses(),
             desc: self.program.values[step.outputs[0]].desc.clone(),
         }
     }

@@ -10,24 +10,26 @@
 //!    The parts of one tensor do not overlap each other. The planner reserves the memory of that tensor from the step that
 //!    makes its first part.
 //!
+//! The steps of a task are on one device, and use only memory of this device. Each device has an arena and packed constants,
+//! and a variable that stands for them. Tensors that are copied between devices are arrays with variables of their own.
+//!
 //! On a device whose memory the host cannot access, steps are enqueued on the stream of the task, and the engine orders the
 //! work of tasks by events. So 2. holds for that work too. `ready/on_device.rs` keeps the memory until the work is done.
 
 mod addresses;
+mod memory;
 mod on_device;
 mod step;
 
-use crate::packed::Packed;
 use crate::program_passes::Planned;
-use crate::program_passes::plan_memory::arena_bytes;
 use crate::tap::Tap;
 use addresses::{Addresses, Position};
+pub use memory::{Home, Memory};
 use mxrs_engine::RunContext;
 use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_op::{KernelArgs, RawTensor};
-use mxrs_storage::Block;
 use mxrs_sync::Team;
-use mxrs_types::{Result, WriteReq};
+use mxrs_types::{Device, Result, WriteReq};
 use on_device::OnDevice;
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,18 +50,15 @@ pub struct ReadyProgram {
     own: Vec<(usize, ReadyStep)>,
     bound: Vec<NdArray>,
     team: Arc<Team>,
-    packed: Arc<Packed>,
-    /// The work of this program on a device whose memory the host cannot access; `None` on the host.
+    /// The work of this program on the default device, if the host cannot access its memory; `None` on the host.
     on_device: Option<OnDevice>,
-    pub arena_bytes: usize,
-    pub packed_bytes: usize,
-    // Owned because raw tensors of the steps point into them.
+    /// The same for the other devices of [`Self::memory`], in their order.
+    on_others: Vec<Option<OnDevice>>,
+    /// Arenas, packed constants and crossing arrays. Owned because raw tensors of the steps point into them, as are the
+    /// outputs.
+    memory: Memory,
     _outputs: Vec<NdArray>,
-    _arena: Option<Arc<Block>>,
 }
-
-/// The arena for temporaries, and the packed constants of a program.
-pub type Memory = (Option<Arc<Block>>, Arc<Packed>);
 
 impl ReadySteps {
     /// Computes the addresses of the steps in `range`. The addresses are valid for ready programs with the same memory and
@@ -72,9 +71,9 @@ impl ReadySteps {
         range: Range<usize>,
     ) -> Self {
         let program = &planned.program;
-        let at = Addresses::new(planned, memory.0.as_ref(), &memory.1, bound, outputs);
+        let at = Addresses::new(planned, memory, bound, outputs);
         // Frozen constants are never made again, and the arrays that they were made from may have been released.
-        let prepare = if memory.1.is_frozen() { &[][..] } else { &program.prepare };
+        let prepare = if memory.main.packed.is_frozen() { &[][..] } else { &program.prepare };
         let prepare = prepare.iter().enumerate().map(|(i, step)| at.ready(step, Position::Prepare(i))).collect();
         let first = range.start;
         let steps = range.map(|i| at.ready(&program.steps[i], Position::Run(i))).collect();
@@ -103,24 +102,22 @@ impl ReadyProgram {
         shared: Arc<ReadySteps>,
         own: &[usize],
         planned: &Planned,
-        (arena, packed): Memory,
+        memory: Memory,
         bound: Vec<NdArray>,
         outputs: Vec<NdArray>,
         team: Arc<Team>,
     ) -> Self {
-        let at = Addresses::new(planned, arena.as_ref(), &packed, &bound, &outputs);
+        let at = Addresses::new(planned, &memory, &bound, &outputs);
         let own = own.iter().map(|&i| (i, at.ready(&planned.program.steps[i], Position::Run(i)))).collect();
         Self {
             shared,
             own,
             bound,
             team,
-            arena_bytes: arena_bytes(&planned.plan),
-            packed_bytes: packed.bytes,
-            on_device: OnDevice::new(&packed, arena.as_ref()),
-            packed,
+            on_device: OnDevice::new(&memory.main),
+            on_others: memory.others.iter().map(OnDevice::new).collect(),
+            memory,
             _outputs: outputs,
-            _arena: arena,
         }
     }
 
@@ -136,14 +133,19 @@ impl ReadyProgram {
         !self.shared.prepare.is_empty()
     }
 
-    /// Packs and computes constants whose sources changed since they were last made.
+    /// The memory.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Packs and computes the constants on the device of the task whose sources changed since they were last made.
     ///
     /// # Errors
     /// Returns the errors of kernels, or an error if a constant is shared with a frozen executor and is out of date.
     pub fn prepare(&self, task: &RunContext) -> Result<()> {
         self.with(task, |means| {
             let run = |step: usize| self.shared.prepare[step].run(means, RandomCalls { seed: 0, first: 0 });
-            self.packed.update(&self.bound, means.stream(), run)
+            self.memory.on(task.device()).packed.update(&self.bound, means.stream(), run)
         })
     }
 
@@ -154,16 +156,23 @@ impl ReadyProgram {
     pub fn prepare_step(&self, step: usize, task: &RunContext) -> Result<()> {
         self.with(task, |means| {
             let run = |step: usize| self.shared.prepare[step].run(means, RandomCalls { seed: 0, first: 0 });
-            self.packed.make_alone(step, &self.bound, means.stream(), run)
+            self.memory.on(task.device()).packed.make_alone(step, &self.bound, means.stream(), run)
         })
     }
 
     /// Gives `run` what the task offers to steps. On a device, the memory of this program then stays allocated until the
     /// work that `run` enqueued is done.
     fn with(&self, task: &RunContext, run: impl FnOnce(&Means<'_>) -> Result<()>) -> Result<()> {
-        match &self.on_device {
+        match self.on_device(task.device()) {
             None => run(&Means { team: &self.team, on_device: None }),
             Some(on_device) => on_device.run(task, &self.team, run),
+        }
+    }
+
+    fn on_device(&self, device: Device) -> &Option<OnDevice> {
+        match self.memory.others.iter().position(|home| home.device == device) {
+            None => &self.on_device,
+            Some(other) => &self.on_others[other],
         }
     }
 
@@ -177,7 +186,8 @@ impl ReadyProgram {
         self.bound[index] = nothing.clone();
     }
 
-    /// Runs these steps in a task, or enqueues them on the stream of the task. Random steps take their numbers from `random`.
+    /// Runs these steps, which are on the device of the task, or enqueues them on the stream of the task. Random steps take
+    /// their numbers from `random`.
     ///
     /// # Errors
     /// Returns the error of a kernel, with the name of its step.

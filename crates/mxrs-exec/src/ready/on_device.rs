@@ -5,6 +5,7 @@
 //! pool hands it to a new owner only with them. Nothing waits on the host. Arrays need no such care, because the tasks name
 //! their variables.
 
+use super::memory::Home;
 use super::step::Means;
 use crate::packed::Packed;
 use mxrs_engine::RunContext;
@@ -24,11 +25,11 @@ pub struct OnDevice {
 }
 
 impl OnDevice {
-    /// The memory of a program whose constants are on a device; `None` if they are in host memory.
-    pub fn new(packed: &Arc<Packed>, arena: Option<&Arc<Block>>) -> Option<Self> {
-        let copies = packed.copies()?.clone();
+    /// The memory of a program on a device; `None` if it is host memory.
+    pub fn new(home: &Home) -> Option<Self> {
+        let copies = home.packed.copies()?.clone();
         let events = RankedMutex::new(Rank::Leaf, Vec::new());
-        Some(Self { copies, events, arena: arena.cloned(), packed: packed.clone() })
+        Some(Self { copies, events, arena: home.arena.clone(), packed: home.packed.clone() })
     }
 
     /// Runs `run` with the stream of the task, and notes where the work ends that it enqueued.

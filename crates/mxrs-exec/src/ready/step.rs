@@ -33,6 +33,8 @@ pub struct ReadyStep {
     pub reqs: Vec<WriteReq>,
     pub scratch: Tensor,
     pub random: Option<u32>,
+    /// Whether the step copies between devices. Such a step is not run: the engine copies its arrays.
+    pub crosses: bool,
     /// Description of the first output, for a view that adds to its output.
     pub desc: TensorDesc,
 }
@@ -62,6 +64,12 @@ impl ReadyStep {
 
     /// Copies the bytes of a view to its output, unless both share memory.
     fn copy(&self, means: &Means<'_>) -> Result<()> {
+        if self.crosses {
+            return Err(Error::not_built(
+                format!("running `{}` in a task", self.name),
+                "arrays are copied between devices",
+            ));
+        }
         let (from, to) = (&self.inputs[0], &self.outputs[0]);
         if from.as_ptr() == to.as_ptr() || to.len_bytes() == 0 {
             return Ok(());

@@ -130,7 +130,7 @@ impl World {
         let (inputs, outputs) = ([desc(), desc()], [desc()]);
         let (op, params) = (&self.op, &self.params);
         let call = OpCall { op, params, inputs: &inputs, outputs: &outputs, is_constant, is_train };
-        choose_tuned(&self.backends, &call, (tuning, &Team::serial()), "node")
+        choose_tuned(&self.backends, &call, (Some(tuning), &Team::serial()), "node")
     }
 
     /// The name of the kernel chosen at inference, and how it was chosen.

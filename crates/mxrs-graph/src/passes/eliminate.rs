@@ -1,8 +1,8 @@
 //! Common-subexpression elimination: of calls that compute the same value, one remains.
 //!
 //! The pass walks once in id order, with a table of the calls seen so far. The inputs of a call are merged before the call
-//! is looked up, so one walk finds all equal calls. Two calls are the same if operator, parsed parameters, `__ctx_group__`
-//! and inputs are equal; `lr_mult`, profiler scopes and other annotations are ignored. Never merged: variables, calls that
+//! is looked up, so one walk finds all equal calls. Two calls are the same if operator, parsed parameters, `__ctx_group__`,
+//! device and inputs are equal; `lr_mult`, profiler scopes and other annotations are ignored. Never merged: variables, calls that
 //! draw random numbers or rewrite inputs in either mode, calls with subgraphs, recomputing clones, and `_copy` calls that
 //! are heads, which keep two outputs distinct. A call that has to wait for a node after the equal call is not merged either,
 //! because merging could close a cycle.
@@ -14,7 +14,7 @@ use super::names::UniqueNames;
 use super::rewrite::{Rewrite, Rewritten};
 use crate::{Entry, Graph, Node, NodeId, TrainingGraph};
 use mxrs_op::{Attrs, OpSet};
-use mxrs_types::Result;
+use mxrs_types::{Device, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The properties that two calls must have in common.
@@ -23,6 +23,7 @@ struct Key {
     op: &'static str,
     params: String,
     group: Option<String>,
+    device: Option<Device>,
     inputs: Vec<Entry>,
 }
 
@@ -42,6 +43,7 @@ impl Key {
             // The text of the parsed parameters contains every field, and floats exactly.
             params: format!("{params:?}"),
             group: node.attrs.get("__ctx_group__").map(String::from),
+            device: node.device,
             inputs: node.inputs.clone(),
         })
     }
@@ -162,6 +164,7 @@ impl<'g> Outputs<'g> {
         if let Some(forward) = gone.backward_of {
             rewrite.out.set_backward_of(copy, rewrite.id(forward))?;
         }
+        rewrite.out.set_device(copy, gone.device)?;
         Ok(copy)
     }
 }

@@ -3,8 +3,8 @@
 use crate::{Graph, NodeId};
 
 /// For each node, whether its outputs are the same in every run. A variable is constant if `is_constant` returns true for
-/// it. A call is constant if it reads only constants (or nothing), draws no random numbers, rewrites nothing, and waits only
-/// for constants.
+/// it. A call is constant if it reads only constants (or nothing), draws no random numbers, rewrites nothing, waits only
+/// for constants, and is not a [copy between devices](mxrs_op::OpDef::crosses_devices).
 ///
 /// So a call without inputs can be constant: its parameters determine its value.
 pub fn constant_nodes(graph: &Graph, is_train: bool, is_constant: impl Fn(NodeId) -> bool) -> Vec<bool> {
@@ -15,7 +15,8 @@ pub fn constant_nodes(graph: &Graph, is_train: bool, is_constant: impl Fn(NodeId
             Some((op, params)) => {
                 let mut before = node.inputs.iter().map(|e| e.node).chain(node.control_deps.iter().copied());
                 let has_effect = (op.is_random)(params, is_train) || !(op.rewrites)(params, is_train).is_empty();
-                !has_effect && node.subgraphs.is_empty() && before.all(|b| constant[b.index()])
+                let is_pure = !has_effect && !op.crosses_devices;
+                is_pure && node.subgraphs.is_empty() && before.all(|b| constant[b.index()])
             }
         };
     }

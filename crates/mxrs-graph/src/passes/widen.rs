@@ -224,6 +224,7 @@ impl Widening<'_> {
         let name = self.names.take(format!("{}_{}", self.graph.node(old.node).name, to.name()));
         let attrs = Attrs::from([("dtype", to.name())]);
         let id = self.out.add_op(self.ops.get(CAST)?, name, attrs, vec![from])?;
+        self.out.set_device(id, self.graph.node(old.node).device)?;
         let desc = self.desc(old).clone();
         self.out_descs.push(vec![TensorDesc { dtype: to, ..desc }]);
         Ok(Entry::new(id, 0))

@@ -9,6 +9,11 @@ use std::sync::Arc;
 /// Keys of annotations of variables. An operator with an attribute `<argument>_<key>` is refused.
 const HIDDEN_KEYS: [&str; 5] = ["ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"];
 
+/// The key under which an annotation is stored: `__lr_mult__` for `lr_mult`, and other keys as they are.
+pub(super) fn hidden_key(key: &str) -> String {
+    if HIDDEN_KEYS.contains(&key) { format!("__{key}__") } else { key.to_owned() }
+}
+
 /// A call under construction. Inputs that are not given become variables named `<node>_<input>`, with a copy of the
 /// node's attributes.
 ///
@@ -153,7 +158,7 @@ impl SymbolCall {
         let mut attrs = Attrs::new();
         for (key, value) in self.attrs.iter() {
             if HIDDEN_KEYS.contains(&key) {
-                attrs.set(format!("__{key}__"), value);
+                attrs.set(hidden_key(key), value);
                 continue;
             }
             let is_annotation = mxrs_op::is_annotation_key(key);

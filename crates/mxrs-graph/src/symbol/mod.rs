@@ -1,9 +1,11 @@
 //! The symbol: a user's handle to an expression under construction.
 
+mod attr_scope;
 mod call;
 mod name_manager;
 mod node;
 
+pub use attr_scope::AttrScope;
 pub use call::SymbolCall;
 pub use name_manager::NameManager;
 

@@ -1,7 +1,9 @@
 //! Operators with gradients on `f64` vectors of equal length, and the functions that they compute.
 
 use super::{SplitParams, SumParams};
-use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OpSet, OutputCount, Pointwise};
+use mxrs_op::{
+    Attrs, Combines, GradValue, Gradient, GradientScope, InputNames, OpDef, OpParams, OpSet, OutputCount, Pointwise,
+};
 use mxrs_types::Result;
 
 type Answers = Result<Vec<Option<GradValue>>>;
@@ -154,6 +156,12 @@ pub fn set() -> OpSet {
     opaque.pointwise = Pointwise::No;
     let mut add_n = many("add_n");
     add_n.gradient = Gradient::By(grad_add_n);
+    add_n.combines = Combines::GradientSum;
+    let mut sum_of_two = elementwise("_grad_add", &["lhs", "rhs"], Gradient::By(grad_add));
+    sum_of_two.combines = Combines::GradientSum;
+    let mut copy = elementwise("_CrossDeviceCopy", &["data"], Gradient::By(grad_copy));
+    copy.crosses_devices = true;
+    copy.pointwise = Pointwise::No;
     let mut ones = elementwise("ones_like", &["data"], Gradient::Zero);
     ones.ignored_inputs = &[0];
     let mut zeros = elementwise("zeros_like", &["data"], Gradient::Zero);
@@ -167,8 +175,8 @@ pub fn set() -> OpSet {
         opaque,
         elementwise("Blocked", &["data"], Gradient::By(grad_through)),
         elementwise("_copy", &["data"], Gradient::By(grad_copy)),
-        elementwise("_CrossDeviceCopy", &["data"], Gradient::By(grad_copy)),
-        elementwise("_grad_add", &["lhs", "rhs"], Gradient::By(grad_add)),
+        copy,
+        sum_of_two,
         add_n,
         fan,
         tanh,

@@ -77,6 +77,11 @@ impl Entries {
         })
     }
 
+    /// The key with this number.
+    pub fn key_of(&self, number: i64) -> Option<&Key> {
+        self.0.values().find(|entry| entry.number == number).map(|entry| &entry.key)
+    }
+
     pub fn key(&self, entry: usize) -> &Key {
         &self.0[entry].key
     }

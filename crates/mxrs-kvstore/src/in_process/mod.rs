@@ -6,12 +6,13 @@ use crate::reduce::{
     Buffers, DeviceReducer, HostReducer, Job, Reducer, TreeReducer, assign_rows, copy, gather_rows, sum_row_sparse,
 };
 use crate::sum::SumThreads;
-use crate::{Compression, Key, KvStore, KvStoreOptions, RowPull, RowSparse, StoreType, Update, Updater, Value};
+use crate::{
+    Compression, Key, KvStore, KvStoreOptions, Residual, RowPull, RowSparse, StoreType, Update, Updater, Value,
+};
 use entries::{Entries, Group, Values};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_sync::Mutex;
-use mxrs_types::{Device, Error, Result};
-use std::num::NonZeroUsize;
+use mxrs_types::{DType, Device, Error, Result};
 use std::sync::Arc;
 
 /// A store of this process.
@@ -34,12 +35,11 @@ struct State {
 
 impl InProcess {
     pub fn new(store_type: StoreType, context: &ArrayContext, options: &KvStoreOptions) -> Self {
-        let threads = SumThreads::of_options(options, NonZeroUsize::MAX);
-        // Rows have threads of their own only in order to have fewer.
-        let row_threads = match options.serial_rows {
-            true => SumThreads::of_options(options, NonZeroUsize::MIN),
-            false => threads.clone(),
+        let threads = match store_type.reduces_on_device() {
+            true => SumThreads::of_devices(options),
+            false => SumThreads::of_host(options),
         };
+        let row_threads = if options.serial_rows { SumThreads::single(options) } else { threads.clone() };
         let state = State {
             entries: Entries::default(),
             reducer: reducer(&store_type, context, options, &threads, None),
@@ -68,7 +68,7 @@ fn reducer(
     if !store_type.reduces_on_device() {
         return Box::new(HostReducer::new(buffers));
     }
-    let star = DeviceReducer::new(buffers, compression);
+    let star = DeviceReducer::new(buffers, options, compression);
     match options.tree {
         Some(tree) => Box::new(TreeReducer::new(star, options, tree)),
         None => Box::new(star),
@@ -247,6 +247,35 @@ impl KvStore for InProcess {
         }
         state.compression = Some(compression);
         state.reducer = reducer(&self.store_type, &self.context, &self.options, &self.threads, Some(compression));
+        Ok(())
+    }
+    fn residuals(&self) -> Result<Vec<Residual>> {
+        let mut state = self.state.lock();
+        let State { reducer, entries, .. } = &mut *state;
+        let Some(buffers) = reducer.compressed() else { return Ok(Vec::new()) };
+        let known =
+            |(number, position, array)| Some(Residual { key: entries.key_of(number)?.clone(), position, array });
+        Ok(buffers.residuals().into_iter().filter_map(known).collect())
+    }
+
+    fn set_residuals(&self, residuals: &[Residual]) -> Result<()> {
+        let mut state = self.state.lock();
+        let State { reducer, entries, .. } = &mut *state;
+        for Residual { key, position, array } in residuals {
+            let Some(buffers) = reducer.compressed() else {
+                let expected = "a store that compresses gradients";
+                return Err(Error::invalid(format!("residual of key {key}"), &self.store_type, expected));
+            };
+            let entry = entries.find(key)?;
+            let n_elements = entries.stored(entry).shape().n_elements();
+            if array.shape()[..] != [n_elements] || array.dtype() != DType::F32 {
+                let got = format!("{} {}", array.dtype(), array.shape());
+                return Err(Error::invalid(format!("residual of key {key}"), got, format!("float32 ({n_elements},)")));
+            }
+            let own = NdArray::empty(&self.context, [n_elements], DType::F32, Device::cpu(0), "kvstore")?;
+            copy(array, &own, 0)?;
+            buffers.set_residual(entries.number(entry), *position, own);
+        }
         Ok(())
     }
 }

@@ -21,7 +21,10 @@ pub(crate) enum Use {
     Codes,
 }
 
-/// The use, the number of the key, the slice, and the position of the device.
+/// The number of the key, the slice, and the position of the device.
+pub(crate) type Place = (i64, usize, usize);
+
+/// The use, then the parts of a [`Place`].
 type Id = (Use, i64, usize, usize);
 
 /// Arrays by use, and what tasks need: a context and threads.
@@ -49,13 +52,30 @@ impl Buffers {
     }
 
     /// `array` if the host can read it, otherwise its copy in host memory.
-    pub fn on_host(&mut self, array: &NdArray, number: i64, slice: usize, position: usize) -> Result<NdArray> {
+    pub fn on_host(&mut self, array: &NdArray, (number, slice, position): Place, priority: i32) -> Result<NdArray> {
         if array.device().is_host() {
             return Ok(array.clone());
         }
         let id = (Use::Staged, number, slice, position);
         let (staged, _) = self.get(id, array.shape(), array.dtype(), Device::cpu(0))?;
-        staged.copy_from_array(array)?;
+        staged.copy_with_priority(array, priority)?;
         Ok(staged)
+    }
+
+    /// The kept residuals: the number of the key, the position of the device, and the array.
+    pub fn residuals(&self) -> Vec<(i64, usize, NdArray)> {
+        let mut all: Vec<_> = self
+            .kept
+            .iter()
+            .filter(|((purpose, ..), _)| *purpose == Use::Residual)
+            .map(|((_, number, _, position), array)| (*number, *position, array.clone()))
+            .collect();
+        all.sort_by_key(|(number, position, _)| (*number, *position));
+        all
+    }
+
+    /// Keeps a residual in place of an earlier one.
+    pub fn set_residual(&mut self, number: i64, position: usize, array: NdArray) {
+        self.kept.insert((Use::Residual, number, 0, position), array);
     }
 }

@@ -65,7 +65,7 @@ fn encode(
 ) -> Result<NdArray> {
     let n_elements = value.shape().n_elements();
     let host = Device::cpu(0);
-    let value = buffers.on_host(value, job.number, 0, position)?.detach();
+    let value = buffers.on_host(value, (job.number, 0, position), job.priority)?.detach();
     let (residual, is_new) =
         buffers.get((Use::Residual, job.number, 0, position), &Shape::from([n_elements]), DType::F32, host)?;
     if is_new {

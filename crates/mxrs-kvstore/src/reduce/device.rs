@@ -3,8 +3,9 @@
 use super::compressed::sum_compressed;
 use super::tasks::{SumOf, copy, copy_to_all, sum, sum_to_all};
 use super::{Buffers, Job, KeySize, Reducer, stored_and_outs};
-use crate::Compression;
 use crate::sum::Order;
+use crate::{Compression, KvStoreOptions};
+use indexmap::IndexSet;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Result};
 use std::collections::HashMap;
@@ -13,12 +14,13 @@ use std::collections::HashMap;
 pub(crate) struct DeviceReducer {
     buffers: Buffers,
     compression: Option<Compression>,
+    options: KvStoreOptions,
     placement: Placement,
 }
 
 impl DeviceReducer {
-    pub fn new(buffers: Buffers, compression: Option<Compression>) -> Self {
-        Self { buffers, compression, placement: Placement::default() }
+    pub fn new(buffers: Buffers, options: &KvStoreOptions, compression: Option<Compression>) -> Self {
+        Self { buffers, compression, options: options.clone(), placement: Placement::default() }
     }
 
     pub fn buffers(&mut self) -> &mut Buffers {
@@ -30,7 +32,13 @@ impl Reducer for DeviceReducer {
     fn place(&mut self, job: &Job<'_>, sizes: &dyn Fn() -> Vec<KeySize>) -> Result<Device> {
         match job.values {
             [value] => Ok(value.device()),
-            values => Ok(self.placement.of(job.number, values, sizes)),
+            values => {
+                if !self.placement.is_begun() {
+                    let devices: IndexSet<Device> = values.iter().map(NdArray::device).collect();
+                    self.options.warn_of_indirect_copies(&devices.into_iter().collect::<Vec<_>>());
+                }
+                Ok(self.placement.of(job.number, values, sizes))
+            }
         }
     }
 
@@ -67,6 +75,10 @@ impl Reducer for DeviceReducer {
         }
         self.reduce(job, stored)?;
         self.spread(job.number, stored, outs, job.priority)
+    }
+
+    fn compressed(&mut self) -> Option<&mut Buffers> {
+        self.compression.is_some().then_some(&mut self.buffers)
     }
 }
 

@@ -61,6 +61,11 @@ pub(crate) trait Reducer: Send {
         self.reduce(job, stored)?;
         self.spread(job.number, stored, outs, job.priority)
     }
+
+    /// The arrays that hold the residuals of compression, if sums are compressed.
+    fn compressed(&mut self) -> Option<&mut Buffers> {
+        None
+    }
 }
 
 /// The stored value and the arrays that get a copy of it.

@@ -37,7 +37,7 @@ pub(crate) fn sum_row_sparse(
     let ids: Arc<[i64]> = union.ids.as_slice().into();
     let mut staged = Vec::with_capacity(values.len());
     for (position, value) in values.iter().enumerate() {
-        staged.push(buffers.on_host(value.rows(), number, 0, position)?.detach());
+        staged.push(buffers.on_host(value.rows(), (number, 0, position), priority)?.detach());
     }
     let (written, vars, width, threads) = (out.clone(), staged.clone(), width(out.shape()), buffers.threads.clone());
     let task = out.engine().task("kvstore_sum_rows").reads(vars.iter().map(NdArray::var)).write(out.var());
@@ -59,7 +59,7 @@ pub(crate) fn assign_rows(value: &RowSparse, stored: &NdArray, buffers: &mut Buf
         true => stored.clone(),
         false => NdArray::empty(&buffers.context, stored.shape().clone(), stored.dtype(), Device::cpu(0), "kvstore")?,
     };
-    let rows = buffers.on_host(value.rows(), -1, 0, 0)?.detach();
+    let rows = buffers.on_host(value.rows(), (-1, 0, 0), priority)?.detach();
     let (ids, written, read) = (value.shared_ids(), target.detach(), rows.clone());
     let row_bytes = width(stored.shape()) * stored.dtype().size_of();
     let task = target.engine().task("kvstore_assign_rows").read(read.var()).write(target.var());
@@ -84,7 +84,7 @@ pub(crate) fn gather_rows(
     number: i64,
     priority: i32,
 ) -> Result<Vec<RowSparse>> {
-    let host = buffers.on_host(stored, number, 0, 0)?.detach();
+    let host = buffers.on_host(stored, (number, 0, 0), priority)?.detach();
     let shape = rows_shape(stored.shape(), ids.len());
     let first = devices.first().copied().filter(|device| device.is_host()).unwrap_or(Device::cpu(0));
     let gathered = NdArray::empty(&buffers.context, shape.clone(), stored.dtype(), first, "kvstore")?;

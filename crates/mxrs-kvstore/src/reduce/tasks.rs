@@ -9,7 +9,7 @@ use mxrs_types::{Device, Result};
 /// Copies an array to another of the same shape and type.
 pub(crate) fn copy(from: &NdArray, to: &NdArray, priority: i32) -> Result<()> {
     if !from.device().is_host() || !to.device().is_host() || to.shares_storage(from) {
-        return to.copy_from_array(from);
+        return to.copy_with_priority(from, priority);
     }
     to.note_write()?;
     let n_bytes = to.size_bytes();
@@ -53,7 +53,7 @@ pub(crate) fn sum(
 ) -> Result<()> {
     let mut staged = Vec::with_capacity(inputs.len());
     for (input, position) in inputs.iter().zip(positions) {
-        staged.push(buffers.on_host(input, of.number, of.slice, position)?);
+        staged.push(buffers.on_host(input, (of.number, of.slice, position), of.priority)?);
     }
     if out.device().is_host() {
         return sum_on_host(buffers, of, std::slice::from_ref(out), &staged);

@@ -1,6 +1,6 @@
 //! Sums along trees: each device adds what other devices send, until the root has the sum of all.
 
-use super::buffers::Use;
+use super::buffers::{Buffers, Use};
 use super::tasks::{SumOf, copy, sum};
 use super::{DeviceReducer, Job, KeySize, Reducer};
 use crate::KvStoreOptions;
@@ -26,6 +26,8 @@ impl TreeReducer {
     /// The plans for these devices.
     fn plans(&mut self, devices: Vec<Device>) -> Result<&Plans> {
         if self.plans.is_none() {
+            tracing::info!("Using Tree for the sums of {}", list(&devices));
+            self.options.warn_of_indirect_copies(&devices);
             let plans = Plans::new(&self.options.facts(&devices), &self.tree)?;
             if plans.plans.len() != devices.len() {
                 let got = format!("facts about {} devices", plans.plans.len());
@@ -36,7 +38,6 @@ impl TreeReducer {
         match &self.plans {
             Some((known, plans)) if *known == devices => Ok(plans),
             known => {
-                let list = |devices: &[Device]| devices.iter().map(Device::to_string).collect::<Vec<_>>().join(", ");
                 let expected = known.as_ref().map_or_else(String::new, |(known, _)| list(known));
                 let expected = format!("{expected}, the devices of the first push, in this order");
                 Err(Error::invalid("devices of the values", list(&devices), expected))
@@ -47,6 +48,10 @@ impl TreeReducer {
 
 fn devices(arrays: &[NdArray]) -> Vec<Device> {
     arrays.iter().map(NdArray::device).collect()
+}
+
+fn list(devices: &[Device]) -> String {
+    devices.iter().map(Device::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The rows of an array that one plan handles; the array itself if it is not cut.
@@ -109,5 +114,9 @@ impl Reducer for TreeReducer {
             }
         }
         Ok(())
+    }
+
+    fn compressed(&mut self) -> Option<&mut Buffers> {
+        self.star.compressed()
     }
 }

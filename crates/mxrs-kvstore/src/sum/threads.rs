@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// Number of elements that a thread's part is a multiple of, so that threads do not share cache lines.
 const GRAIN: usize = 256;
 
+/// The fewest elements of an array that several threads sum in a store that sums on devices.
+const DEVICE_ELEMENTS: u64 = 1 << 18;
+
 /// Splits loops over the elements of large arrays among threads. Results do not depend on the number of threads.
 pub struct SumThreads {
     threads: usize,
@@ -26,14 +29,25 @@ impl SumThreads {
         Arc::new(Self { threads: threads.get(), big_array_elements, team: cell_of(team), watch: None })
     }
 
-    /// The threads that these options ask for, but at most `most`.
-    pub(crate) fn of_options(options: &KvStoreOptions, most: NonZeroUsize) -> Arc<Self> {
-        Arc::new(Self {
-            threads: options.reduction_threads.min(most).get(),
-            big_array_elements: options.big_array_elements,
-            team: cell_of(options.team.clone()),
-            watch: options.watch.clone(),
-        })
+    /// The threads of stores that sum on the host, for dense values.
+    pub(crate) fn of_host(options: &KvStoreOptions) -> Arc<Self> {
+        Self::of_options(options, options.reduction_threads.get(), options.big_array_elements)
+    }
+
+    /// The threads of stores that sum on devices, where the device is host memory: the whole team, as for an operator.
+    /// MXNet's settings of threads do not apply to these stores.
+    pub(crate) fn of_devices(options: &KvStoreOptions) -> Arc<Self> {
+        Self::of_options(options, usize::MAX, DEVICE_ELEMENTS)
+    }
+
+    /// One thread for arrays of every size.
+    pub(crate) fn single(options: &KvStoreOptions) -> Arc<Self> {
+        Self::of_options(options, 1, u64::MAX)
+    }
+
+    fn of_options(options: &KvStoreOptions, threads: usize, big_array_elements: u64) -> Arc<Self> {
+        let (team, watch) = (cell_of(options.team.clone()), options.watch.clone());
+        Arc::new(Self { threads, big_array_elements, team, watch })
     }
 
     fn team(&self) -> Result<&Team> {
@@ -129,11 +143,10 @@ mod tests {
 
     #[test]
     fn rows_are_not_cut() {
-        let options = KvStoreOptions { big_array_elements: 900, ..KvStoreOptions::default() };
         let found = Mutex::new(Vec::new());
-        let ranges = |width, n_rows, most: usize| {
-            let threads = SumThreads::of_options(&options, NonZeroUsize::new(most).unwrap());
-            // The team has as many threads as the machine has cores, so the number of ranges may be smaller than `most`.
+        let ranges = |width, n_rows, n_threads: usize| {
+            // The team has as many threads as the machine has cores, so there may be fewer ranges than `n_threads`.
+            let threads = SumThreads::new(NonZeroUsize::new(n_threads).unwrap(), 900, None);
             threads.run_units(n_rows, width, &|begin, end| found.lock().push((begin, end))).unwrap();
             let mut found = std::mem::take(&mut *found.lock());
             found.sort_unstable();
@@ -143,6 +156,28 @@ mod tests {
         assert_eq!(ranges(300, 3, 1), [(0, 3)], "one thread");
         let several = ranges(300, 3, 2);
         assert!(several == [(0, 2), (2, 3)] || several == [(0, 3)], "{several:?}");
+    }
+
+    #[test]
+    fn settings_of_threads_are_those_of_stores_that_sum_on_the_host() {
+        let team = Team::new(TeamConfig { threads: NonZeroUsize::new(3).unwrap(), cpus: None }).unwrap();
+        let parts = Arc::new(Mutex::new(0));
+        let counter = parts.clone();
+        let options = KvStoreOptions {
+            reduction_threads: NonZeroUsize::new(2).unwrap(),
+            big_array_elements: 5000,
+            team: Some(team),
+            watch: Some(Arc::new(move |_| *counter.lock() += 1)),
+            ..KvStoreOptions::default()
+        };
+        let n_parts = |threads: Arc<SumThreads>, n| {
+            threads.run(n, &|_, _| {}).unwrap();
+            std::mem::take(&mut *parts.lock())
+        };
+        let large = DEVICE_ELEMENTS as usize;
+        assert_eq!([4999, 5000, large].map(|n| n_parts(SumThreads::of_host(&options), n)), [1, 2, 2]);
+        assert_eq!([5000, large - 1, large].map(|n| n_parts(SumThreads::of_devices(&options), n)), [1, 1, 3]);
+        assert_eq!([5000, large].map(|n| n_parts(SumThreads::single(&options), n)), [1, 1]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The form of a tree: slots, levels and sends.
 
 use super::plan::Send;
+use std::fmt;
 
 /// The number of levels of a tree of `n` devices: the smallest number from 1 such that two to its power is at least `n`.
 ///
@@ -66,6 +67,18 @@ impl Tree {
     }
 }
 
+impl fmt::Display for Tree {
+    /// Writes one line for each level, from the root to the leaves.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (topology, scan) = (self.topology(), self.scan());
+        for level in scan.windows(2) {
+            let devices: Vec<String> = topology[level[0]..level[1]].iter().map(usize::to_string).collect();
+            writeln!(f, "  {}", devices.join(" "))?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +86,7 @@ mod tests {
     #[test]
     fn golden_topology() {
         let tree = Tree { leaves: vec![3, 2, 1, 5, 0, 0, 4, 6] };
+        assert_eq!(tree.to_string(), "  3\n  3 0\n  3 1 0 4\n  3 2 1 5 0 0 4 6\n");
         assert_eq!(tree.topology(), [3, 3, 0, 3, 1, 0, 4, 3, 2, 1, 5, 0, 0, 4, 6]);
         assert_eq!(tree.scan(), [0, 1, 3, 7, 15]);
         let sends = [(2, 3), (5, 1), (6, 4), (1, 3), (4, 0), (0, 3)].map(|(from, to)| Send { from, to });

@@ -20,6 +20,22 @@ impl LinkFacts {
     pub fn indirect(n: usize) -> Self {
         Self { n, ranks: vec![0; n * n], is_direct: vec![false; n * n] }
     }
+
+    /// Number of ordered pairs of different devices that can copy directly.
+    pub fn n_direct(&self) -> usize {
+        (0..self.n).map(|from| (0..self.n).filter(|&to| self.copies_directly(from, to)).count()).sum()
+    }
+
+    /// A line for each device, with `v` for each device to which it can copy directly and `.` for each other one.
+    pub fn direct_matrix(&self) -> String {
+        let word = |from, to| if self.copies_directly(from, to) { 'v' } else { '.' };
+        let line = |from| (0..self.n).map(|to| word(from, to)).collect::<String>();
+        (0..self.n).map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn copies_directly(&self, from: usize, to: usize) -> bool {
+        from != to && self.is_direct.get(from * self.n + to) == Some(&true)
+    }
 }
 
 /// A symmetric matrix of weights; larger weights are faster links, and links of weight 0 are not used.
@@ -131,6 +147,10 @@ mod tests {
         let distrusted = Links::of_facts(&facts(&[0, 0, 0, 0, 0, 2, 0, 2, 0], &direct)).unwrap();
         assert_eq!(distrusted.weights, [0.0, 2.0, 1.0, 2.0, 0.0, 2.0, 1.0, 2.0, 0.0]);
         assert_eq!(Links::of_facts(&LinkFacts::indirect(2)).unwrap().weights, [0.0, 1.0, 1.0, 0.0]);
+        let facts = facts(&[0; 9], &[1, 1, 0, 1, 0, 0, 0, 1, 1]);
+        assert_eq!((facts.n_direct(), &*facts.direct_matrix()), (3, ".v.\nv..\n.v."));
+        let short = LinkFacts { n: 2, ranks: vec![], is_direct: vec![false, true] };
+        assert_eq!((short.n_direct(), &*short.direct_matrix()), (1, ".v\n.."));
     }
 
     #[test]

@@ -63,6 +63,9 @@ impl Plans {
     /// Fails if the facts have a wrong size.
     pub fn new(facts: &LinkFacts, options: &TreeOptions) -> Result<Self> {
         let all = Links::of_facts(facts)?;
+        if options.log {
+            tracing::info!("devices that copy to each other directly:\n{}", facts.direct_matrix());
+        }
         Ok(Self::of_links(&all, options))
     }
 
@@ -89,7 +92,7 @@ impl Plans {
     fn log(&self, all: &Links, links: &Links) {
         tracing::info!("links between devices:\n{all}links that trees may use:\n{links}");
         for tree in &self.trees {
-            tracing::info!("tree of device {}: {:?}, weight {}", tree.root(), tree.topology(), weight(links, tree));
+            tracing::info!("Tree {}, of weight {}:\n{tree}", tree.root(), weight(links, tree));
         }
         for (from, to, n_uses) in self.link_uses() {
             tracing::info!("link {from} - {to}: used by {n_uses} trees");

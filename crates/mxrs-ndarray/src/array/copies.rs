@@ -20,7 +20,7 @@ use super::NdArray;
 use super::make::stream_of;
 use crate::ArrayContext;
 use crate::device::RegisteredDevice;
-use mxrs_engine::{Property, RunContext};
+use mxrs_engine::{OpName, Property, RunContext};
 use mxrs_types::{Device, DeviceKind, Error, Result, ResultExt};
 use std::sync::Arc;
 
@@ -42,18 +42,38 @@ impl NdArray {
     /// Returns the errors of [`Self::copy_from_array`].
     #[track_caller]
     pub fn copy_with_priority(&self, from: &Self, priority: i32) -> Result<()> {
-        if self.0.shape != from.0.shape || self.0.dtype != from.0.dtype {
-            let expected = format!("{} {}", self.0.dtype, self.0.shape);
-            return Err(Error::invalid("array to copy", format!("{} {}", from.0.dtype, from.0.shape), expected));
-        }
+        self.expect_like(from)?;
         if self.home().is_none() && from.home().is_none() {
             self.note_write()?;
-            return self.copy_on_host(from, priority, Property::Normal);
+            return self.copy_on_host(from, "copy".into(), priority, Property::Normal);
         }
         let doing = || format!("copying {} to {}", from.0.device, self.0.device);
         let staging = self.staging(from).context(doing)?;
         self.note_write()?;
-        self.push_copy(from, staging.as_ref(), priority).context(doing)
+        self.push_copy(from, staging.as_ref(), None, priority).context(doing)
+    }
+
+    /// [`Self::copy_from_array`] with a name for its tasks, for code that [counts](Self::note_write) its writes itself, such
+    /// as an executor.
+    ///
+    /// # Errors
+    /// Fails if shape or dtype differ, or if memory for the copy is short.
+    pub fn copy_named(&self, from: &Self, name: OpName) -> Result<()> {
+        self.expect_like(from)?;
+        if self.home().is_none() && from.home().is_none() {
+            return self.copy_on_host(from, name, 0, Property::Normal);
+        }
+        let doing = || format!("copying {} to {}", from.0.device, self.0.device);
+        let staging = self.staging(from).context(doing)?;
+        self.push_copy(from, staging.as_ref(), Some(&name), 0).context(doing)
+    }
+
+    fn expect_like(&self, from: &Self) -> Result<()> {
+        if self.0.shape == from.0.shape && self.0.dtype == from.0.dtype {
+            return Ok(());
+        }
+        let expected = format!("{} {}", self.0.dtype, self.0.shape);
+        Err(Error::invalid("array to copy", format!("{} {}", from.0.dtype, from.0.shape), expected))
     }
 
     /// Copies the elements to another array, as MXNet's `copyto` does with an array: the same as
@@ -99,21 +119,23 @@ impl NdArray {
                     Ok(None)
                 }
             }
-            (Some(a), Some(b)) if !a.copies.reaches(b.device()) => self.temporary(a, a.pinned()).map(Some),
+            (Some(a), Some(b)) if !a.reaches(b.device()) => self.temporary(a, a.pinned()).map(Some),
             _ => Ok(None),
         }
     }
 
-    fn push_copy(&self, from: &Self, staging: Option<&Self>, priority: i32) -> Result<()> {
-        let Some(staging) = staging else { return self.push_hop(from, priority) };
-        staging.push_hop(from, priority)?;
-        self.push_hop(staging, priority)
+    fn push_copy(&self, from: &Self, staging: Option<&Self>, name: Option<&OpName>, priority: i32) -> Result<()> {
+        let Some(staging) = staging else { return self.push_hop(from, name, priority) };
+        staging.push_hop(from, name, priority)?;
+        self.push_hop(staging, name, priority)
     }
 
-    /// Pushes the task of a copy that needs no memory between the two arrays.
-    fn push_hop(&self, from: &Self, priority: i32) -> Result<()> {
+    /// Pushes the task of a copy that needs no memory between the two arrays. Without a name, it is named after the devices.
+    fn push_hop(&self, from: &Self, name: Option<&OpName>, priority: i32) -> Result<()> {
+        let name =
+            || name.cloned().unwrap_or_else(|| format!("copy from {} to {}", from.0.device, self.0.device).into());
         let hop = match (from.home(), self.home()) {
-            (None, None) => return self.copy_on_host(from, priority, Property::CpuPrioritized),
+            (None, None) => return self.copy_on_host(from, name(), priority, Property::CpuPrioritized),
             (None, Some(home)) => Hop { on: Arc::clone(home), property: Property::CopyToGpu, kind: Kind::Upload },
             (Some(home), None) => Hop { on: Arc::clone(home), property: Property::CopyFromGpu, kind: Kind::Download },
             (Some(home), Some(peer)) if home.device() == peer.device() => {
@@ -123,8 +145,7 @@ impl NdArray {
                 Hop { on: Arc::clone(home), property: Property::CopyFromGpu, kind: Kind::Peer(peer.device()) }
             }
         };
-        let name = format!("copy from {} to {}", from.0.device, self.0.device);
-        let task = self.engine().task(name).read(from.var()).write(self.var()).device(hop.on.device());
+        let task = self.engine().task(name()).read(from.var()).write(self.var()).device(hop.on.device());
         let task = task.property(hop.property).priority(priority);
         let (to, source) = (self.detach(), from.detach());
         // SAFETY: the task writes the variable of `to` and reads that of `source`, so other users of the memory are ordered
@@ -135,9 +156,9 @@ impl NdArray {
     }
 
     /// Pushes a copy by the host. Both arrays are in host memory.
-    fn copy_on_host(&self, from: &Self, priority: i32, property: Property) -> Result<()> {
+    fn copy_on_host(&self, from: &Self, name: OpName, priority: i32, property: Property) -> Result<()> {
         let (to, from) = (self.clone(), from.clone());
-        let task = self.0.chunk.engine.task("copy").write(&self.0.chunk.var).device(self.host_worker());
+        let task = self.0.chunk.engine.task(name).write(&self.0.chunk.var).device(self.host_worker());
         let task = task.priority(priority).property(property);
         if to.shares_storage(&from) {
             let n_bytes = to.size_bytes();
@@ -162,13 +183,13 @@ impl NdArray {
         let Some(home) = self.home() else { return Ok(None) };
         let doing = || format!("reading an array on {} through {}", home.device(), home.pinned());
         let copy = self.temporary(home, home.pinned()).context(doing)?;
-        copy.push_hop(self, 0).context(doing)?;
+        copy.push_hop(self, None, 0).context(doing)?;
         Ok(Some(copy))
     }
 
     /// Overwrites the array, which is on a device, with the content of an array of [`Self::copy_for_host`].
     pub(crate) fn copy_from_host(&self, copy: &Self) -> Result<()> {
-        self.push_hop(copy, 0).context(|| format!("copying {} to {}", copy.0.device, self.0.device))
+        self.push_hop(copy, None, 0).context(|| format!("copying {} to {}", copy.0.device, self.0.device))
     }
 
     /// Overwrites the array, which is on a device, with these bytes, of which there are as many as it has.
@@ -179,7 +200,7 @@ impl NdArray {
         // SAFETY: the array was just made in host memory that no device uses, so there is no other handle and no pending
         // task.
         unsafe { staging.bytes_mut() }.copy_from_slice(bytes);
-        self.push_hop(&staging, 0).context(doing)
+        self.push_hop(&staging, None, 0).context(doing)
     }
 
     fn is_pinned(&self) -> bool {

@@ -1,6 +1,7 @@
 //! What arrays hold after they were made, written, viewed and copied, wherever they are.
 
 use crate::*;
+use mxrs_storage::StorageConfig;
 use mxrs_types::{DType, Error};
 
 #[test]
@@ -81,6 +82,27 @@ fn copies_between_all_pairs() {
             world.gpus[0].checker().assert_clean();
             world.assert_empty();
         }
+    }
+}
+
+#[test]
+fn copies_between_devices_go_through_the_host_if_asked_to() {
+    for are_direct in [true, false] {
+        let world = World::with(ENGINES[3], StorageConfig::default(), are_direct);
+        let source = world.array(GPU, &numbers(3, 6));
+        let target = world.array(PEER, &[-1.0; 6]);
+        let before = world.gpus[0].copies().downloads.n;
+        target.copy_from_array(&source).unwrap();
+        world.context.engine().wait_for_all().unwrap();
+        let copies = world.gpus[0].copies();
+        let expected = if are_direct { (1, 0) } else { (0, 1) };
+        assert_eq!((copies.to_peers.n, copies.downloads.n - before), expected);
+        assert_eq!(target.to_vec::<f32>().unwrap(), numbers(3, 6));
+        assert_eq!(world.context.copies_directly(GPU, PEER), are_direct);
+        for (from, to) in [(GPU, GPU), (GPU, CPU), (CPU, GPU), (GPU, Device::gpu(7)), (Device::gpu(7), GPU)] {
+            assert!(!world.context.copies_directly(from, to), "{from} to {to}");
+        }
+        world.gpus[0].checker().assert_clean();
     }
 }
 

@@ -7,6 +7,7 @@ mod deletion;
 mod failures;
 mod random;
 mod waits;
+mod workspaces;
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind};
 use mxrs_ndarray::{ArrayContext, NdArray};
@@ -45,7 +46,11 @@ impl World {
         Self::with_storage(engine, StorageConfig::default())
     }
 
-    fn with_storage((kind, sync): (EngineKind, GpuSync), storage: StorageConfig) -> Self {
+    fn with_storage(engine: (EngineKind, GpuSync), storage: StorageConfig) -> Self {
+        Self::with(engine, storage, true)
+    }
+
+    fn with((kind, sync): (EngineKind, GpuSync), storage: StorageConfig, are_copies_direct: bool) -> Self {
         let first = SimulatedDevice::new(GPU, 16 << 20);
         let gpus = [Arc::clone(&first), first.beside(PEER, 16 << 20)];
         let pinned = [0, 1].map(|id| Arc::new(SimulatedMemory::new(Device::cpu_pinned(id), 16 << 20)));
@@ -55,7 +60,7 @@ impl World {
         let storage = builder.build().unwrap();
         let config = EngineConfig { kind, is_async: false, gpu_sync: sync, ..EngineConfig::default() };
         let engine = gpus.iter().fold(Engine::builder(config), |engine, gpu| engine.gpu(gpu.gpu_device()));
-        let builder = ArrayContext::builder(engine.build().unwrap(), storage);
+        let builder = ArrayContext::builder(engine.build().unwrap(), storage).direct_copies(are_copies_direct);
         let context = gpus.iter().fold(builder, |builder, gpu| builder.device(gpu.clone())).build().unwrap();
         Self { gpus, pinned, context }
     }

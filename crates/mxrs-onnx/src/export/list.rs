@@ -39,6 +39,7 @@ const FORMS: &[(&str, Form)] = &[
     ("Pooling", By(pooling::pooling)),
     ("Reshape", By(shape::reshape)),
     ("SoftmaxOutput", By(softmax::softmax_output)),
+    ("_CrossDeviceCopy", Same("Identity", &DType::ALL)),
     ("_copy", Same("Identity", &DType::ALL)),
     ("_div_scalar", By(|call| with_scalar(call, "Div", FLOATS, false))),
     ("_full", By(constants::full)),

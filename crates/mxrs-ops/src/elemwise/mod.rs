@@ -11,6 +11,7 @@ pub mod broadcast_sub;
 pub mod cast;
 pub mod clip;
 pub mod copy;
+pub mod cross_device_copy;
 pub mod elemwise_add;
 pub mod elemwise_div;
 pub mod elemwise_mul;

@@ -26,6 +26,7 @@ pub fn reference() -> Imperative {
 }
 
 /// An array with these values.
+#[allow(dead_code, reason = "not every test needs it")]
 pub fn array(nd: &Imperative, shape: &[usize], values: &[f32], dtype: DType) -> NdArray {
     let single = NdArray::from_slice(nd.context(), shape, values).expect("an array");
     if dtype == DType::F32 { single } else { nd.cast(&single, dtype).expect("a cast") }

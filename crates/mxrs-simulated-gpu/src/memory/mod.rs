@@ -103,7 +103,7 @@ pub struct SimulatedMemory {
     growable: Option<(usize, usize)>,
     /// The number of requests so far, including refused ones.
     n_requests: AtomicU64,
-    is_lost: AtomicBool,
+    is_lost: Arc<AtomicBool>,
     state: Mutex<State>,
 }
 
@@ -116,6 +116,8 @@ struct State {
     failing_requests: BTreeSet<u64>,
     /// Requests whose number is a multiple of this are refused; 0 refuses none.
     failing_multiple: u64,
+    /// Requests from this number on are refused; 0 refuses none.
+    failing_from: u64,
     ranges: Ranges,
     /// Without memory behind addresses: the number of addresses used so far.
     address_space: usize,
@@ -137,7 +139,7 @@ impl SimulatedMemory {
             hook: None,
             growable: None,
             n_requests: AtomicU64::new(0),
-            is_lost: AtomicBool::new(false),
+            is_lost: Arc::default(),
             state: Mutex::new(State::default()),
         }
     }
@@ -196,9 +198,19 @@ impl SimulatedMemory {
         self.state.lock().failing_multiple = n;
     }
 
+    /// Refuses every request from the `nth` on, counted from 1 since this object was made; 0 refuses none.
+    pub fn fail_from(&self, nth: u64) {
+        self.state.lock().failing_from = nth;
+    }
+
     /// Loses the device: every later request fails. Memory can still be freed.
     pub fn lose(&self) {
         self.is_lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes the memory part of a device that is lost when `is_lost` becomes true.
+    pub(crate) fn lost_with(self, is_lost: &Arc<AtomicBool>) -> Self {
+        Self { is_lost: Arc::clone(is_lost), ..self }
     }
 
     /// The number of requests so far, including refused ones.
@@ -256,6 +268,7 @@ impl SimulatedMemory {
         let used_bytes = state.counters.used_bytes.checked_add(size_bytes as u64);
         let fails = state.failing_requests.contains(&nth)
             || self.is_lost.load(Ordering::Relaxed)
+            || (state.failing_from > 0 && nth >= state.failing_from)
             || (state.failing_multiple > 0 && nth.is_multiple_of(state.failing_multiple));
         let room = used_bytes.filter(|&used| used <= self.total_bytes && !fails);
         let granted = room.and_then(|used| Some((give(&mut state)?, used)));

@@ -5,6 +5,7 @@ use super::Pool;
 use super::container::Apart;
 use super::counts::Counts;
 use super::record::{Events, Record, RecordRef, Segment};
+use crate::records;
 use mxrs_types::{DeviceStream, Result};
 
 /// Whether to wait for events that are not finished.
@@ -119,6 +120,8 @@ impl Pool {
             }
         }
         let Segment { ptr, bytes, leaving, .. } = segment;
+        // Before the device gets the memory, because afterwards another thread may get it and record that first.
+        records::returned(self.device, ptr, bytes);
         match self.memory.growable().filter(|_| self.regroups) {
             // SAFETY: the container has set these units of a range aside; they have memory that nothing uses.
             Some(growable) => unsafe { growable.decommit(ptr, bytes) },

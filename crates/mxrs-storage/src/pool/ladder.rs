@@ -11,7 +11,7 @@ use super::search;
 use crate::config::{Setting, device_word};
 use crate::memory::refused;
 use crate::pressure::Pressure;
-use crate::{ALIGNMENT, PoolStats};
+use crate::{ALIGNMENT, PoolStats, records};
 use mxrs_sync::Arc;
 use mxrs_sync::atomic::Ordering;
 use mxrs_types::{DeviceKind, Error, ErrorKind, Result};
@@ -197,6 +197,7 @@ impl Pool {
     }
 
     fn grown(&self, grown: Grown, class: SizeClass, request: &mut Option<Request>) -> RecordRef {
+        records::grown(self.device, grown.ptr, grown.bytes);
         let request = taken(request);
         self.with_books(|books| books.grow(grown, class, request))
     }

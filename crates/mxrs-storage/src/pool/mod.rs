@@ -32,7 +32,7 @@
 //!    Memory does not grow because one thread allocates what another frees.
 //! 4. S3: while a pool is frozen, `reserved` is the sum of live and cached blocks. Each thread counts in its own cache;
 //!    a thread that holds its lock together with the books adds the counts to them.
-//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook or an observer runs. So a block
+//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook runs, or a record is made. So a block
 //!    that leaves is first taken out of the books, and a refused request waits until all leaving blocks have reached the
 //!    device.
 //! 6. S11: the books are written only after the device has granted a request.
@@ -75,9 +75,8 @@ pub(crate) use rounding::Rounding;
 
 use crate::config::PoolConfig;
 use crate::memory::{DeviceMemory, SharedMemory};
-use crate::observer::Watch;
 use crate::pressure::PressureHooks;
-use crate::{PoolStats, Tag, TagStats};
+use crate::{PoolStats, Tag, TagStats, records};
 use best_fit::BestFit;
 use books::Books;
 use container::{Container, Grown};
@@ -112,7 +111,6 @@ pub(crate) struct Pool {
     regroups: bool,
     /// The number of the device's bytes that a growth must leave free, unless nothing is left to release from the cache.
     reserve_bytes: u64,
-    watch: Arc<Watch>,
     hooks: Arc<PressureHooks>,
     threads: CachePadded<BriefLock<Threads>>,
     books: CachePadded<BriefLock<Books>>,
@@ -128,20 +126,13 @@ struct Threads {
     n_made: u64,
 }
 
-/// The observer and the hooks that pools of one storage share.
-#[derive(Clone)]
-pub(crate) struct Surroundings {
-    pub(crate) watch: Arc<Watch>,
-    pub(crate) hooks: Arc<PressureHooks>,
-}
-
 impl Pool {
     /// Makes a pool. This queries the device's size, so the caller must hold no lock.
     pub(crate) fn new(
         device: Device,
         memory: Arc<dyn DeviceMemory>,
         config: &PoolConfig,
-        around: Surroundings,
+        hooks: Arc<PressureHooks>,
     ) -> Self {
         let caches = config.kind != PoolKind::Unpooled;
         let total = if caches { memory.info().total } else { 0 };
@@ -162,8 +153,7 @@ impl Pool {
             joins,
             regroups: container.regroups(),
             reserve_bytes: u64::try_from(reserve).unwrap_or(u64::MAX),
-            watch: around.watch,
-            hooks: around.hooks,
+            hooks,
             threads: CachePadded::new(BriefLock::new(Rank::StorageThreads, id, Threads::default())),
             books: CachePadded::new(BriefLock::new(Rank::Storage, id, Books::new(container))),
             returning: AtomicUsize::new(0),
@@ -179,11 +169,6 @@ impl Pool {
     /// The pool's memory, if other processes can map it.
     pub(crate) fn segments(&self) -> Option<&SharedMemory> {
         self.segments.as_deref()
-    }
-
-    #[inline]
-    pub(crate) fn watch(&self) -> &Watch {
-        &self.watch
     }
 
     /// The statistics at one moment.
@@ -267,6 +252,7 @@ impl Pool {
 
     /// Makes a live block of memory that did not come from the device's `allocate`.
     pub(crate) fn adopt(self: &Arc<Self>, ptr: NonNull<u8>, bytes: usize, device: Device, tag: Tag) -> RecordRef {
+        records::grown(self.device, ptr, bytes);
         let grown = Grown { ptr, bytes, pool: Arc::as_ptr(self), claim: None };
         let class = SizeClass { key: bytes, block_bytes: bytes };
         self.with_books(|books| books.grow(grown, class, Request { device, size: bytes, tag }))

@@ -1,46 +1,45 @@
-//! Shared blocks in the reports of all pools (tags, observer, hooks, events), and across a fork.
+//! Shared blocks in the reports of all pools (tags, records, hooks, events), and across a fork.
 
 use crate::{SHARED, Turn, again, allocate, read, write};
-use mxrs_storage::{PoolEvent, PoolObserver, Storage, StorageConfig, Tag};
+use mxrs_storage::{Storage, StorageConfig, Tag};
+use mxrs_trace::{Collector, Event, Kinds, MemoryStep};
 use mxrs_types::{DeviceEvent, ErrorKind, Result, StreamId};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-#[derive(Default)]
-struct Tally {
-    allocated: AtomicU64,
-    freed: AtomicU64,
-}
-
-impl PoolObserver for Tally {
-    fn allocated(&self, event: &PoolEvent<'_>) {
-        assert_eq!(event.device, SHARED);
-        self.allocated.fetch_add(event.block_bytes as u64, Ordering::Relaxed);
-    }
-
-    fn freed(&self, event: &PoolEvent<'_>) {
-        self.freed.fetch_add(event.block_bytes as u64, Ordering::Relaxed);
-    }
-}
-
-/// S13: the observer sees created and opened blocks; the tags add up to the live memory.
+/// S13: created and opened blocks are recorded; the tags add up to the live memory.
 #[test]
 fn s13_made_and_opened_blocks_are_reported() {
     let _turn = Turn::take();
-    let tally = Arc::new(Tally::default());
-    let storage = Storage::builder(StorageConfig::default())
-        .observer(Arc::clone(&tally) as Arc<dyn PoolObserver>)
-        .build()
-        .unwrap();
+    let mut collector = Collector::claim().unwrap();
+    collector.switch(Kinds::MEMORY);
+    let storage = Storage::new(StorageConfig::default()).unwrap();
     let made = storage.allocate(SHARED, 5000, Tag::new("made")).unwrap();
     let handle = made.shared_handle().unwrap().unwrap();
     let opened = storage.open_shared(handle, Tag::new("opened")).unwrap();
     let tags: Vec<_> = storage.tags(SHARED).into_iter().map(|(tag, of_tag)| (tag.to_string(), of_tag.bytes)).collect();
     assert_eq!(tags, [("<unk>:made".to_owned(), 5000), ("<unk>:opened".to_owned(), 5000)]);
     drop((made, opened));
-    let [allocated, freed] = [&tally.allocated, &tally.freed].map(|sum| sum.load(Ordering::Relaxed));
-    assert_eq!((allocated, freed), (10_000, 10_000));
+    let mut steps = Vec::new();
+    collector.drain(|_, event| {
+        if let Event::Memory(memory) = event {
+            assert_eq!((memory.device, memory.block_bytes), (SHARED, 5000));
+            steps.push((memory.step, memory.tag.text()));
+        }
+    });
+    use MemoryStep::{Freed, Grown, New, Returned};
+    let expected = [
+        (Grown, ""),
+        (New, "made"),
+        (Grown, ""),
+        (New, "opened"),
+        (Freed, "made"),
+        (Returned, ""),
+        (Freed, "opened"),
+        (Returned, ""),
+    ];
+    assert_eq!(steps, expected);
 }
 
 /// Out of memory: hooks run before a shared allocation fails, and the error names live memory by tag.

@@ -15,6 +15,7 @@ mod fork;
 mod invariants;
 mod log_capture;
 mod properties;
+mod records;
 mod reports;
 mod streams;
 mod threads;

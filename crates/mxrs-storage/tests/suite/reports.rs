@@ -1,8 +1,7 @@
-//! Reports of the storage: tags, the observer, and the hooks that run if memory is short.
+//! Reports of the storage: tags, and the hooks that run if memory is short.
 
-use crate::{Bench, DEVICES, MIB};
-use mxrs_simulated_gpu::SimulatedMemory;
-use mxrs_storage::{Block, PoolConfig, PoolEvent, PoolKind, PoolObserver, Pressure, Storage, StorageConfig, Tag};
+use crate::{Bench, MIB};
+use mxrs_storage::{Block, PoolConfig, PoolKind, Pressure, Tag};
 use mxrs_types::{Device, ErrorKind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -56,83 +55,6 @@ fn the_error_names_the_largest_tags_and_the_peak() {
     assert!(places.is_sorted(), "{hint}");
     assert!(!hint.contains("layer2") && !hint.contains("layer1"), "{hint}");
     drop(live);
-}
-
-/// One report: whether the block was allocated (otherwise freed), device, address, bytes requested, bytes of the block,
-/// tag.
-type Entry = (bool, Device, usize, usize, usize, String);
-
-#[derive(Default)]
-struct Tally {
-    log: Mutex<Vec<Entry>>,
-}
-
-impl Tally {
-    fn note(&self, allocated: bool, event: &PoolEvent<'_>) {
-        let PoolEvent { device, address, requested_bytes, block_bytes, tag, .. } = *event;
-        self.log.lock().unwrap().push((allocated, device, address, requested_bytes, block_bytes, tag.to_string()));
-    }
-
-    fn count(&self, allocated: bool) -> usize {
-        self.log.lock().unwrap().iter().filter(|entry| entry.0 == allocated).count()
-    }
-}
-
-impl PoolObserver for Tally {
-    fn allocated(&self, event: &PoolEvent<'_>) {
-        self.note(true, event);
-    }
-
-    fn freed(&self, event: &PoolEvent<'_>) {
-        self.note(false, event);
-    }
-}
-
-/// S13: the observer sees as many frees as allocations, each with the block's own figures, for every kind of pool.
-#[test]
-fn s13_the_observer_sees_equal_counts() {
-    for kind in PoolKind::ALL {
-        let tally = Arc::new(Tally::default());
-        let memory = |device| Arc::new(crate::addresses_only(device, 100 * MIB));
-        let builder =
-            Storage::builder(StorageConfig::uniform(PoolConfig::of_kind(kind))).observer(Arc::clone(&tally) as _);
-        let storage = DEVICES.into_iter().fold(builder, |b, device| b.device(memory(device))).build().unwrap();
-        let mut live = Vec::new();
-        for n in 0..60 {
-            let block = storage.allocate(DEVICES[n % 3], n * 700, Tag::new("t")).unwrap();
-            if n % 5 == 0 {
-                block.free_directly()
-            } else if n % 2 == 0 {
-                drop(block)
-            } else {
-                live.push(block)
-            }
-        }
-        assert!(storage.allocate(GPU, 200 << 20, Tag::default()).is_err(), "a failure does not count");
-        let last =
-            live.last().map(|b| (true, b.device(), b.as_ptr().addr(), b.len(), b.block_bytes(), "<unk>:t".to_owned()));
-        assert!(tally.log.lock().unwrap().contains(&last.unwrap()));
-        assert_eq!(tally.count(true), 59, "all but the one of size 0");
-        assert_eq!(tally.count(true) - tally.count(false), live.len());
-        drop(storage);
-        live.drain(..30.min(live.len() / 2)).for_each(drop);
-        std::thread::spawn(move || drop(live)).join().unwrap();
-        assert_eq!(tally.count(true), tally.count(false));
-    }
-}
-
-#[test]
-fn the_observer_can_be_switched_off_and_on() {
-    let tally = Arc::new(Tally::default());
-    let builder = Storage::builder(StorageConfig::default()).observer(Arc::clone(&tally) as _);
-    let storage = builder.device(Arc::new(SimulatedMemory::new(GPU, MIB).unbacked())).build().unwrap();
-    let pass = || drop(storage.allocate(GPU, 100, Tag::default()).unwrap());
-    pass();
-    storage.set_observing(false);
-    pass();
-    storage.set_observing(true);
-    pass();
-    assert_eq!((tally.count(true), tally.count(false)), (2, 2));
 }
 
 /// The hook runs after the flush and before an error is returned, while no lock is held (S10). The memory that it releases

@@ -5,7 +5,7 @@ use mxrs_exec::Executor;
 use mxrs_ndarray::{NdArray, Reading};
 use mxrs_sync::Mutex;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
-use mxrs_types::{Error, Result};
+use mxrs_types::{Device, Error, Result};
 use regex::Regex;
 use std::sync::Arc;
 
@@ -48,6 +48,7 @@ impl MonitorOptions {
 struct Seen {
     step: u64,
     name: String,
+    device: Device,
     /// The statistic, and whether every element is finite.
     value: Reading<Result<(f64, bool)>>,
 }
@@ -100,32 +101,41 @@ impl Monitor {
             let view = View::new(&shape, dtype, bytes.first().unwrap_or(&&[][..]), n)?;
             Ok((statistic(&view), view.iter().all(f64::is_finite)))
         })?;
-        Ok(Seen { step, name: name.to_owned(), value })
+        Ok(Seen { step, name: name.to_owned(), device: array.device(), value })
     }
 
     /// Begins a batch that `executor` will run. Call it before `forward`.
     pub fn tic(&mut self, executor: &Executor) {
+        self.tic_all(&[executor]);
+    }
+
+    /// Begins a batch whose parts these executors will run, each on its own context.
+    pub fn tic_all(&mut self, executors: &[&Executor]) {
         if self.options.monitor_nan || self.prints(self.step) {
             self.shared.seen.lock().clear();
             self.shared.is_active.store(true, Ordering::Relaxed);
-            let (shared, pattern, statistic) =
-                (self.shared.clone(), self.pattern.clone(), self.options.statistic.clone());
-            executor.set_monitor(
-                move |monitored| {
-                    if !shared.is_active.load(Ordering::Relaxed) || !pattern.is_match(monitored.name) {
-                        return;
-                    }
-                    let step = shared.step.load(Ordering::Relaxed);
-                    match Self::start(monitored.name, monitored.array, step, &statistic) {
-                        Ok(seen) => shared.seen.lock().push(seen),
-                        Err(error) => drop(shared.failure.lock().get_or_insert(error)),
-                    }
-                },
-                self.options.monitor_all,
-            );
+            executors.iter().for_each(|executor| self.watch(executor));
         }
         self.step += 1;
         self.shared.step.store(self.step, Ordering::Relaxed);
+    }
+
+    /// Lets an executor report its tensors.
+    fn watch(&self, executor: &Executor) {
+        let (shared, pattern, statistic) = (self.shared.clone(), self.pattern.clone(), self.options.statistic.clone());
+        executor.set_monitor(
+            move |monitored| {
+                if !shared.is_active.load(Ordering::Relaxed) || !pattern.is_match(monitored.name) {
+                    return;
+                }
+                let step = shared.step.load(Ordering::Relaxed);
+                match Self::start(monitored.name, monitored.array, step, &statistic) {
+                    Ok(seen) => shared.seen.lock().push(seen),
+                    Err(error) => drop(shared.failure.lock().get_or_insert(error)),
+                }
+            },
+            self.options.monitor_all,
+        );
     }
 
     /// Ends the batch and returns batch number (from 1), name and statistic of each observed tensor. Parameters, gradients
@@ -135,31 +145,43 @@ impl Monitor {
     /// Returns an error if a tensor could not be computed; with [`MonitorOptions::monitor_nan`], also if a tensor is not
     /// finite.
     pub fn toc(&mut self, executor: &Executor) -> Result<Vec<(u64, String, f64)>> {
+        self.toc_all(&[executor])
+    }
+
+    /// [`toc`](Self::toc) for a batch that began with [`tic_all`](Self::tic_all). Every tensor occurs once for each executor,
+    /// in the order of the executors.
+    ///
+    /// # Errors
+    /// Fails as [`toc`](Self::toc) does. Of several executors, the error of a tensor names the device.
+    pub fn toc_all(&mut self, executors: &[&Executor]) -> Result<Vec<(u64, String, f64)>> {
         if !self.shared.is_active.swap(false, Ordering::Relaxed) {
             return Ok(Vec::new());
         }
-        executor.remove_monitor();
+        executors.iter().for_each(|executor| executor.remove_monitor());
         let mut seen = std::mem::take(&mut *self.shared.seen.lock());
         if let Some(error) = self.shared.failure.lock().take() {
             return Err(error);
         }
-        let gradients =
-            executor.gradients().iter().map(|gradient| (format!("{}_grad", gradient.name), &gradient.array));
-        let arrays = executor.arrays().iter().map(|(name, array)| (name.clone(), array));
-        for (name, array) in arrays.chain(gradients).filter(|(name, _)| self.pattern.is_match(name)) {
-            seen.push(Self::start(&name, array, self.step, &self.options.statistic)?);
+        for executor in executors {
+            let gradients =
+                executor.gradients().iter().map(|gradient| (format!("{}_grad", gradient.name), &gradient.array));
+            let arrays = executor.arrays().iter().map(|(name, array)| (name.clone(), array));
+            for (name, array) in arrays.chain(gradients).filter(|(name, _)| self.pattern.is_match(name)) {
+                seen.push(Self::start(&name, array, self.step, &self.options.statistic)?);
+            }
         }
         let mut values = Vec::with_capacity(seen.len());
         let mut first_bad = None;
-        for Seen { step, name, value } in seen {
+        for Seen { step, name, device, value } in seen {
             let (value, is_finite) = value.wait()??;
             if !is_finite && first_bad.is_none() {
-                first_bad = Some(name.clone());
+                let place = if executors.len() > 1 { format!(" on {device}") } else { String::new() };
+                first_bad = Some(format!("`{name}`{place}"));
             }
             values.push((step, name, value));
         }
         if let Some(name) = first_bad.filter(|_| self.options.monitor_nan) {
-            let what = format!("tensor `{name}` of batch {}", self.step);
+            let what = format!("tensor {name} of batch {}", self.step);
             return Err(Error::invalid(what, "an element that is not finite", "finite numbers"));
         }
         if !self.options.monitor_nan || self.prints(self.step - 1) {
@@ -176,7 +198,15 @@ impl Monitor {
     /// # Errors
     /// Fails as [`Self::toc`] does.
     pub fn toc_print(&mut self, executor: &Executor) -> Result<()> {
-        for (step, name, value) in self.toc(executor)? {
+        self.toc_print_all(&[executor])
+    }
+
+    /// Ends a batch that began with [`tic_all`](Self::tic_all) and prints the observed statistics.
+    ///
+    /// # Errors
+    /// Fails as [`Self::toc_all`] does.
+    pub fn toc_print_all(&mut self, executors: &[&Executor]) -> Result<()> {
+        for (step, name, value) in self.toc_all(executors)? {
             tracing::info!("Batch: {step:7} {name:30} {}\t", python(value as f32));
         }
         Ok(())

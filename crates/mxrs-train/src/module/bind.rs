@@ -1,5 +1,6 @@
-//! Executors of a module: one for the shapes that the caller bound, and one for each other shape that a batch has.
+//! Groups of executors: one group for the shapes that the caller bound, and one for each other shape that a batch has.
 
+use super::group::{Group, Part, split_rows};
 use super::{Module, unbound};
 use mxrs_data::DataDesc;
 use mxrs_exec::{BindOptions, Executor, GradReq, GradRequests};
@@ -30,20 +31,6 @@ impl BindFor {
     }
 }
 
-/// An executor, with the descriptions of its inputs and labels.
-pub(super) struct Bound {
-    pub data: Vec<DataDesc>,
-    pub labels: Vec<DataDesc>,
-    pub executor: Executor,
-}
-
-impl Bound {
-    pub fn has_shapes(&self, data: &[Shape], labels: Option<&[Shape]>) -> bool {
-        let same = |descs: &[DataDesc], shapes: &[Shape]| descs.iter().map(|desc| &desc.shape).eq(shapes);
-        same(&self.data, data) && labels.is_none_or(|labels| same(&self.labels, labels))
-    }
-}
-
 impl Module {
     /// Chooses kernels and plans memory for these inputs and labels. Labels that the network does not have are ignored.
     /// Earlier executors are dropped, but parameters keep their values.
@@ -63,9 +50,8 @@ impl Module {
         if has_params {
             self.loaded = Some(self.get_params()?);
         }
-        self.bound.clear();
-        self.params.clear();
-        self.update = None;
+        self.groups.clear();
+        self.exchange = None;
         (self.current, self.how, self.is_initialized) = (0, how, false);
         self.bind_more(data, labels, how.training)?;
         if has_params && let Some(params) = self.loaded.take() {
@@ -74,14 +60,53 @@ impl Module {
         Ok(())
     }
 
+    /// Binds a group: an executor for each context, for its part of the rows.
     fn bind_more(&mut self, data: &[DataDesc], labels: &[DataDesc], with_gradients: bool) -> Result<()> {
+        let is_known = |desc: &&DataDesc| self.graph.find(&desc.name).is_some();
+        let labels: Vec<DataDesc> = labels.iter().filter(is_known).cloned().collect();
+        let n_rows = data.first().and_then(|desc| desc.shape.first().copied()).unwrap_or(0);
+        let rows = match self.contexts.len() {
+            1 => std::iter::once(0..n_rows).collect(),
+            _ => {
+                let differs = |desc: &&DataDesc| desc.shape.first() != Some(&n_rows);
+                if let Some(other) = data.iter().chain(&labels).find(differs) {
+                    let expected = format!("{n_rows} rows to divide among the contexts, as in `{}`", data[0].name);
+                    return Err(Error::shape("bind", format!("input `{}`", other.name), expected, &other.shape));
+                }
+                split_rows(n_rows, &self.work_load)?
+            }
+        };
+        let mut parts = Vec::with_capacity(rows.len());
+        for (context, rows) in rows.into_iter().enumerate() {
+            let own = |desc: &DataDesc| {
+                let mut desc = desc.clone();
+                if self.contexts.len() > 1 {
+                    desc.shape.dims_mut().first_mut().into_iter().for_each(|n| *n = rows.len());
+                }
+                desc
+            };
+            let (data, labels): (Vec<_>, Vec<_>) = (data.iter().map(own).collect(), labels.iter().map(own).collect());
+            parts.push(Part { executor: self.bind_part(context, &data, &labels, with_gradients)?, rows });
+        }
+        self.groups.push(Group::new(&self.nd, data.to_vec(), labels, parts)?);
+        Ok(())
+    }
+
+    /// Binds the executor of one context for these inputs and labels. It shares parameters and temporary memory with the
+    /// earlier executors of the context.
+    fn bind_part(
+        &self,
+        context: usize,
+        data: &[DataDesc],
+        labels: &[DataDesc],
+        with_gradients: bool,
+    ) -> Result<Executor> {
         let graph = &self.graph;
-        let labels: Vec<DataDesc> = labels.iter().filter(|desc| graph.find(&desc.name).is_some()).cloned().collect();
         let inputs: Vec<(&str, Shape)> =
-            data.iter().chain(&labels).map(|desc| (desc.name.as_str(), desc.shape.clone())).collect();
+            data.iter().chain(labels).map(|desc| (desc.name.as_str(), desc.shape.clone())).collect();
         let given = self.given_params(&inputs);
         let mut dtypes: Vec<(String, DType)> =
-            data.iter().chain(&labels).map(|desc| (desc.name.clone(), desc.dtype)).collect();
+            data.iter().chain(labels).map(|desc| (desc.name.clone(), desc.dtype)).collect();
         dtypes.extend(self.unconverted(&given, &dtypes)?);
         let shapes = given.iter().map(|(name, shape, _)| (name.clone(), shape.clone())).collect();
         let requests = || {
@@ -94,15 +119,16 @@ impl Module {
             let of_inputs = if self.how.inputs_need_grad { self.how.grad_req } else { GradReq::Null };
             data.iter().fold(requests, |requests, desc| requests.with(&desc.name, of_inputs))
         };
-        let pool = self.bound.first().map(|first| first.executor.pool().clone());
+        let earlier = self.groups.first().and_then(|first| first.executors().nth(context));
+        let pool = earlier.map(|executor| executor.pool().clone());
         let gradients = with_gradients.then(requests);
-        let options = BindOptions { dtypes, shapes, pool, gradients, ..self.options.clone() };
-        let executor = Executor::simple_bind(graph, &self.context, &inputs, &options).context(|| {
+        let device = self.contexts.get(context).copied().unwrap_or(self.options.device);
+        let options = BindOptions { device, dtypes, shapes, pool, gradients, ..self.options.clone() };
+        Executor::simple_bind(graph, &self.context, &inputs, &options).context(|| {
             let shapes: Vec<String> = inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect();
-            format!("binding the network to {}", shapes.join(", "))
-        })?;
-        self.bound.push(Bound { data: data.to_vec(), labels, executor });
-        Ok(())
+            let place = if self.contexts.len() > 1 { format!(" on {device}") } else { String::new() };
+            format!("binding the network to {}{place}", shapes.join(", "))
+        })
     }
 
     /// Shapes and dtypes of the parameters that the module has or was loaded with. Not all of them follow from the inputs: a
@@ -113,8 +139,8 @@ impl Module {
         let of_param = |id: &NodeId| {
             let name = self.graph.node(*id).name.as_str();
             let loaded = self.loaded.as_ref().and_then(|params| params.arg.get(name).or_else(|| params.aux.get(name)));
-            let (shape, dtype) = match self.bound.first() {
-                Some(first) => first.executor.argument(name).ok().map(|array| (array.shape(), array.dtype()))?,
+            let (shape, dtype) = match self.groups.first() {
+                Some(first) => first.executor().argument(name).ok().map(|array| (array.shape(), array.dtype()))?,
                 None => loaded.and_then(|tensor| tensor.shape().zip(tensor.dtype()))?,
             };
             Some((name.to_owned(), shape.clone(), dtype))
@@ -138,19 +164,19 @@ impl Module {
         Ok(given.iter().filter(is_kept).map(|(name, _, dtype)| (name.clone(), *dtype)).collect())
     }
 
-    /// Makes the executor for inputs of these shapes the current one, and binds it first if no executor has these
-    /// shapes. An executor for other shapes than those that the caller bound has gradients only if `is_train` is set
-    /// and the module is bound for training.
+    /// Makes the group for inputs of these shapes the current one, and binds it first if no group has these shapes. A
+    /// group for other shapes than those that the caller bound has gradients only if `is_train` is set and the module is
+    /// bound for training.
     pub(super) fn choose(&mut self, data: &[Shape], labels: Option<&[Shape]>, is_train: bool) -> Result<()> {
         let needs_gradients = is_train && self.how.training;
-        let fits = |bound: &Bound| {
-            bound.has_shapes(data, labels) && (!needs_gradients || !bound.executor.gradients().is_empty())
+        let fits = |group: &Group| {
+            group.has_shapes(data, labels) && (!needs_gradients || !group.executor().gradients().is_empty())
         };
-        if let Some(found) = self.bound.iter().position(fits) {
+        if let Some(found) = self.groups.iter().position(fits) {
             self.current = found;
             return Ok(());
         }
-        let first = self.bound.first().ok_or_else(|| unbound("bind"))?;
+        let first = self.groups.first().ok_or_else(|| unbound("bind"))?;
         let as_shaped = |descs: &[DataDesc], shapes: &[Shape], what: &str| {
             if descs.len() != shapes.len() {
                 return Err(Error::invalid(format!("number of {what}"), shapes.len(), descs.len().to_string()));
@@ -161,7 +187,7 @@ impl Module {
         let new_data = as_shaped(&first.data, data, "inputs")?;
         let new_labels = match labels {
             Some(labels) => as_shaped(&first.labels, labels, "labels")?,
-            // If no label shapes are given, those of the first executor are used with the new number of rows.
+            // If no label shapes are given, those of the first group are used with the new number of rows.
             None => {
                 let rows = data.first().and_then(|shape| shape.first().copied()).unwrap_or(1);
                 let resize = |desc: &DataDesc| {
@@ -173,7 +199,7 @@ impl Module {
             }
         };
         self.bind_more(&new_data, &new_labels, needs_gradients)?;
-        self.current = self.bound.len() - 1;
+        self.current = self.groups.len() - 1;
         Ok(())
     }
 }

@@ -75,41 +75,40 @@ impl Module {
         run: Run,
     ) -> Result<()> {
         self.save_symbol(prefix)?;
-        let optimizer = match &self.update {
-            Some(update) => OptimizerStates::Own(update.states()?),
+        let optimizer = match &self.exchange {
+            Some(exchange) => OptimizerStates::Own(exchange.states()?),
             None => OptimizerStates::Own(SavedStates::default()),
         };
-        let random = Some(self.context.random().state(self.options.device));
-        TrainingState { position, optimizer, random, best, run }.save(prefix, params)?;
+        let (random, mut copies) = (self.random_states(), self.copies_beside(&params)?);
+        if let Some(exchange) = &self.exchange {
+            copies.residuals = exchange.residuals()?;
+        }
+        TrainingState { position, optimizer, random, copies, best, run }.save(prefix, params)?;
         tracing::info!("Saved checkpoint to \"{}\"", position.path(prefix, ".params").display());
         tracing::info!("Saved optimizer state to \"{}\"", position.path(prefix, ".states").display());
         Ok(())
     }
 
     /// Resumes from a checkpoint: sets parameters, states of the optimizer and random numbers. Of states that MXNet saved,
-    /// those of parameters that are fixed in this module are ignored.
+    /// those of parameters that are fixed in this module are ignored. Every context gets the parameters and the states; the
+    /// training may have had another number of contexts, but then what compression left over is not restored.
     ///
     /// # Errors
     /// Returns an error if the parameters are those of another network (the error names the first that differs, with both
     /// shapes), or if the states are those of another optimizer.
     pub fn restore(&mut self, state: &TrainingState, params: &Checkpoint) -> Result<()> {
         self.set_params(params)?;
-        match &state.optimizer {
-            OptimizerStates::Own(states) => {
-                if let Some(update) = &mut self.update {
-                    update.set_states(&self.nd, &self.params, states)?;
-                }
-            }
-            OptimizerStates::Pickled(states) => {
-                let states = self.by_name(states);
-                if let Some(update) = &mut self.update {
-                    update.set_pickled_states(&self.nd, &self.params, &states)?;
-                }
+        self.restore_copies(&state.copies)?;
+        if let Some(exchange) = &self.exchange {
+            exchange.set_states(|update, nd, params| match &state.optimizer {
+                OptimizerStates::Own(states) => update.set_states(nd, params, states),
+                OptimizerStates::Pickled(states) => update.set_pickled_states(nd, params, &self.by_name(states)),
+            })?;
+            if state.copies.n_devices == self.contexts.len() {
+                exchange.set_residuals(&state.copies.residuals)?;
             }
         }
-        if let Some(random) = &state.random {
-            self.context.random().restore(self.options.device, random);
-        }
+        self.restore_random(&state.random);
         *self.training.get_mut() = Training::new(Run::default(), Some(Restored::from(state)));
         Ok(())
     }

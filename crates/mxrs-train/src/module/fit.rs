@@ -4,6 +4,7 @@ use super::guard::{FiniteWatch, LabelCheck, diverged, not_finite, tell_bad_recor
 use super::training::Training;
 use super::{BindFor, CheckpointOptions, FitOptions, Module};
 use crate::callback::{BatchEnd, Callbacks, EpochEnd, LogValidationMetrics, fixed};
+use crate::exchange::Exchange;
 use crate::metric::EvalMetric;
 use crate::resume::{Keeper, Position, PrefixLock, Restored, Run, check_room, clear_up, newest, own_epochs, set_best};
 use mxrs_data::DataIter;
@@ -74,16 +75,17 @@ impl Module {
         callbacks: &mut Callbacks,
         options: &FitOptions,
     ) -> Result<FitReport> {
-        if self.bound.is_empty() {
+        if self.groups.is_empty() {
             let (data, labels) = (train.provide_data().to_vec(), train.provide_label().to_vec());
             self.bind(&data, &labels, BindFor::default())?;
         }
         self.init_params(None, &options.init)?;
         match optimizer {
-            Some(optimizer) => self.init_optimizer(optimizer)?,
-            None if self.update.is_none() => {
+            Some(optimizer) => self.init_optimizer_with(optimizer, &options.store())?,
+            None if self.exchange.is_none() => {
                 let settings = options.optimizer_params.iter().map(|(key, text)| (key.as_str(), text.as_str()));
-                self.init_optimizer_named(&options.optimizer, &settings.collect::<Vec<_>>())?;
+                let settings: Vec<_> = settings.collect();
+                self.init_optimizer_named_with(&options.optimizer, &settings, &options.store())?;
             }
             None => {}
         }
@@ -184,9 +186,12 @@ impl Module {
 
     /// Approximate size of a checkpoint in bytes: parameters and the states of the optimizer.
     fn checkpoint_bytes(&self) -> Result<u64> {
-        let arrays = self.first()?.executor.arrays().iter().map(|(_, array)| array.size_bytes() as u64);
-        let of_all = |update: &Updater| self.params.iter().map(|param| update.state_bytes(&param.weight)).sum();
-        let states = self.update.as_ref().map_or(0, of_all);
+        let arrays = self.first()?.executor().arrays().iter().map(|(_, array)| array.size_bytes() as u64);
+        let of_all = |exchange: &Exchange| {
+            let (update, first) = (exchange.updater(), exchange.copies().first().into_iter().flatten());
+            first.map(|param| update.state_bytes(&param.weight)).sum()
+        };
+        let states = self.exchange.as_ref().map_or(0, of_all);
         Ok(arrays.sum::<u64>() + states)
     }
 
@@ -210,7 +215,7 @@ impl Module {
             }
             let pad = batch.pad;
             if let Some(monitor) = &mut callbacks.monitor {
-                monitor.tic(self.executor()?);
+                monitor.tic_all(&self.executors()?);
             }
             self.forward_backward(batch)?;
             if let Some(max_norm) = all.options.clip_global_norm {
@@ -226,7 +231,7 @@ impl Module {
             next = train.next_batch()?;
             let waited = asked.elapsed();
             if let Some(monitor) = &mut callbacks.monitor {
-                monitor.toc_print(self.executor()?)?;
+                monitor.toc_print_all(&self.executors()?)?;
             }
             if next.is_none() {
                 all.report.train = metric.get_global()?;
@@ -239,6 +244,9 @@ impl Module {
             all.report.position = if is_last { Position::epoch(epoch + 1) } else { Position { epoch, batch: nbatch } };
             let is_asked = all.options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
             let every = all.options.checkpoint.as_ref().and_then(|checkpoint| checkpoint.every_n_batches);
+            if is_asked && is_last {
+                self.average_aux_states()?;
+            }
             if is_asked || (!is_last && every.is_some_and(|every| nbatch.is_multiple_of(every.max(1)))) {
                 self.checkpoint(all)?;
             }
@@ -265,8 +273,8 @@ impl Module {
         Ok(())
     }
 
-    /// Ends an epoch: writes the checkpoint first, so that no epoch is lost if a callback fails, then calls the callbacks,
-    /// then validates.
+    /// Ends an epoch: averages the auxiliary states of the contexts, writes the checkpoint, so that no epoch is lost if a
+    /// callback fails, then calls the callbacks, then validates.
     fn epoch_end(
         &mut self,
         epoch: u64,
@@ -276,6 +284,7 @@ impl Module {
         all: &mut Loop<'_>,
     ) -> Result<Outcome> {
         all.report.validation.clear();
+        self.average_aux_states()?;
         let period = all.options.checkpoint.as_ref().map_or(1, |checkpoint| checkpoint.period.max(1));
         if (epoch + 1).is_multiple_of(period) || epoch + 1 == all.options.num_epoch {
             self.checkpoint(all)?;
@@ -301,10 +310,10 @@ impl Module {
     ) -> Result<Outcome> {
         // The random numbers of the next epoch must not depend on whether validation ran, so their state is restored after
         // it.
-        let random = self.context.random().state(self.options.device);
+        let random = self.random_states();
         let interrupt = all.options.interrupt.as_deref();
         let validation = self.score_with(eval, metric, None, epoch, &mut callbacks.eval_batch_end, interrupt)?;
-        self.context.random().restore(self.options.device, &random);
+        self.restore_random(&random);
         let Some(validation) = validation else {
             if all.saved != Some(all.report.position) {
                 self.checkpoint(all)?;

@@ -25,22 +25,23 @@ pub(super) struct LabelCheck {
 impl LabelCheck {
     /// One check for each label that a `SoftmaxOutput` reads.
     pub fn of(module: &Module) -> Result<Vec<Self>> {
-        let bound = module.first()?;
+        let group = module.first()?;
+        let executor = group.executor();
         let graph = module.graph();
         let mut checks = Vec::new();
         for (_, node) in graph.iter().filter(|(_, node)| node.op_name() == "SoftmaxOutput") {
             let Some(label) = node.inputs.get(1).map(|entry| graph.entry_name(graph.entry_id(*entry))) else {
                 continue;
             };
-            let Some(label) = bound.labels.iter().position(|desc| desc.name == label) else { continue };
-            let output = bound.executor.output_names().iter().position(|name| *name == format!("{}_output", node.name));
-            let Some(output) = output.and_then(|at| bound.executor.outputs().get(at)) else { continue };
+            let Some(label) = group.labels.iter().position(|desc| desc.name == label) else { continue };
+            let output = executor.output_names().iter().position(|name| *name == format!("{}_output", node.name));
+            let Some(output) = output.and_then(|at| executor.outputs().get(at)) else { continue };
             let shape = output.shape();
             let is_true = |key: &str| node.attrs.get(key).is_some_and(|v| ["True", "true", "1"].contains(&v));
             let axis = if is_true("preserve_shape") { shape.ndim().saturating_sub(1) } else { 1 };
             let Some(&n_classes) = shape.get(axis) else { continue };
             // A label with the shape of the output holds probabilities, so it is not checked.
-            if bound.labels[label].shape == *shape {
+            if executor.argument(&group.labels[label].name)?.shape() == shape {
                 continue;
             }
             let number = |key: &str| node.attrs.get(key).and_then(|text| text.parse().ok());
@@ -91,7 +92,7 @@ impl FiniteWatch {
         if self.is_told {
             return Ok(());
         }
-        for output in module.get_outputs()? {
+        for output in module.outputs_of_parts()? {
             let (shape, dtype) = (output.shape().clone(), output.dtype());
             let n = shape.first().copied().unwrap_or(1);
             let reading = NdArray::read_later(&[output], move |bytes| {

@@ -2,12 +2,17 @@
 //!
 //! [`Module`] works as MXNet's module: bind, initialize, then call `forward`, `backward` and `update` for each batch, or
 //! [`Module::fit`] for a whole training. Its parameters are the arrays of the executor; gradients are overwritten in place;
-//! executors for other batch sizes share parameters and temporary memory with the first.
+//! executors for other batch sizes share parameters and temporary memory with the first. With several
+//! [contexts](Module::contexts), each has an executor for its part of a batch.
 
 mod bind;
 mod checkpoint;
+mod contexts;
+mod copies;
 mod fit;
+mod group;
 pub(crate) mod guard;
+mod optimizer;
 mod options;
 mod params;
 mod run;
@@ -20,13 +25,14 @@ pub use options::{CheckpointOptions, FitOptions, InitOptions, ModuleNames};
 pub use params::load_initializer;
 
 use crate::Host;
-use bind::Bound;
+use crate::exchange::Exchange;
+use crate::host::Stores;
+use group::Group;
 use mxrs_exec::{BindOptions, Executor, Imperative};
 use mxrs_format::Checkpoint;
 use mxrs_graph::{Graph, NodeId};
 use mxrs_ndarray::{ArrayContext, NdArray};
-use mxrs_optim::{Parameter, Updater};
-use mxrs_types::{DType, Error, Result};
+use mxrs_types::{DType, Device, Error, Result};
 use std::cell::RefCell;
 use training::Training;
 
@@ -36,16 +42,20 @@ pub struct Module {
     context: ArrayContext,
     options: BindOptions,
     nd: Imperative,
+    stores: Stores,
+    /// The devices, and the share of a batch that each gets.
+    contexts: Vec<Device>,
+    work_load: Vec<f64>,
     names: ModuleNames,
     how: BindFor,
-    /// The executors. The first is the one that the caller bound; others are for other shapes.
-    bound: Vec<Bound>,
+    /// The executors, by the shapes of batches. The first group is the one that the caller bound.
+    groups: Vec<Group>,
     current: usize,
     /// Parameters that were read before the module had arrays for them.
     loaded: Option<Checkpoint>,
     is_initialized: bool,
-    update: Option<Updater>,
-    params: Vec<Parameter>,
+    /// The optimizer, the parameters that it updates, and the store.
+    exchange: Option<Exchange>,
     /// The current training. It is in a `RefCell` because saving a checkpoint takes `&self` and may assign a number to
     /// the training.
     training: RefCell<Training>,
@@ -91,14 +101,16 @@ impl Module {
             context: context.clone(),
             options: BindOptions { gradients: None, ..options.clone() },
             nd,
+            stores: Stores::of(host),
+            contexts: vec![options.device],
+            work_load: vec![1.0],
             names,
             how: BindFor::default(),
-            bound: Vec::new(),
+            groups: Vec::new(),
             current: 0,
             loaded: None,
             is_initialized: false,
-            update: None,
-            params: Vec::new(),
+            exchange: None,
             training: RefCell::default(),
         })
     }
@@ -133,75 +145,12 @@ impl Module {
         &self.names
     }
 
-    /// The executor that ran last; before the first run, the one that was bound first.
+    /// The executor of the first context that ran last; before the first run, the one that was bound first.
     ///
     /// # Errors
     /// Returns an error if the module is not bound.
     pub fn executor(&self) -> Result<&Executor> {
-        Ok(&self.bound()?.executor)
-    }
-
-    /// The optimizer, once [`init_optimizer`](Self::init_optimizer) was called.
-    pub fn optimizer(&self) -> Option<&Updater> {
-        self.update.as_ref()
-    }
-
-    /// Sets the optimizer, such as `Sgd { lr: 0.1, ..Sgd::default() }`. It updates the parameters that are not fixed and have
-    /// gradients. Gradients are divided by the batch size. Multipliers of learning rate and weight decay are those of the
-    /// optimizer. For a variable to which the optimizer assigns none, they are the attributes `__lr_mult__` and `__wd_mult__`.
-    /// MXNet's module reads these attributes only if it creates the optimizer by its name, and does not change an optimizer
-    /// that it is given.
-    ///
-    /// # Errors
-    /// Returns an error if the module is not bound for training, if a setting of the optimizer is out of range, or if the
-    /// learning rate or an attribute is not a number.
-    pub fn init_optimizer(&mut self, optimizer: impl Into<Updater>) -> Result<()> {
-        let mut update = optimizer.into();
-        update.check()?;
-        let batch_size = self.batch_size()?;
-        let lr = update.learning_rate();
-        if !lr.is_finite() {
-            return Err(Error::invalid("learning rate", lr, "a finite number"));
-        }
-        for &id in self.graph.variables() {
-            let variable = self.graph.node(id);
-            update.optimizer_mut().common_mut().mult.take_attributes(&variable.name, variable.attrs.iter())?;
-        }
-        update.set_rescale_grad(1.0 / batch_size as f64);
-        self.params = self.parameters()?;
-        self.update = Some(update);
-        Ok(())
-    }
-
-    /// Like [`init_optimizer`](Self::init_optimizer), but creates the optimizer by MXNet's name and text settings, as
-    /// command lines have them. A `rescale_grad` in the settings is kept.
-    ///
-    /// # Errors
-    /// Fails as [`mxrs_optim::create`] and [`init_optimizer`](Self::init_optimizer) do.
-    pub fn init_optimizer_named(&mut self, name: &str, settings: &[(&str, &str)]) -> Result<()> {
-        let optimizer = mxrs_optim::create(name, settings)?;
-        let rescale = settings.iter().any(|(key, _)| *key == "rescale_grad").then(|| optimizer.common().rescale_grad);
-        self.init_optimizer(optimizer)?;
-        if let (Some(rescale), Some(update)) = (rescale, &mut self.update) {
-            update.set_rescale_grad(rescale);
-        }
-        Ok(())
-    }
-
-    /// Every parameter with a gradient.
-    fn parameters(&self) -> Result<Vec<Parameter>> {
-        let executor = &self.first()?.executor;
-        let is_fed = |name: &str| self.names.data.iter().chain(&self.names.labels).any(|fed| fed == name);
-        let trained = executor.gradients().iter().filter(|gradient| !is_fed(&gradient.name));
-        let all = trained.map(|gradient| {
-            let weight = executor.argument(&gradient.name)?.clone();
-            Ok(Parameter { name: gradient.name.clone(), weight, grad: gradient.array.clone() })
-        });
-        let all = all.collect::<Result<Vec<_>>>()?;
-        if all.is_empty() {
-            return Err(Error::invalid("module", "no parameter with a gradient", "one bound for training"));
-        }
-        Ok(all)
+        Ok(self.group()?.executor())
     }
 
     /// Names of the outputs.
@@ -222,12 +171,14 @@ impl Module {
         (graph.arguments().filter(|id| !is_fed(id)).collect(), graph.aux_states().collect())
     }
 
-    fn bound(&self) -> Result<&Bound> {
-        self.bound.get(self.current).ok_or_else(|| unbound("bind"))
+    /// The group of the batch that ran last.
+    fn group(&self) -> Result<&Group> {
+        self.groups.get(self.current).ok_or_else(|| unbound("bind"))
     }
 
-    fn first(&self) -> Result<&Bound> {
-        self.bound.first().ok_or_else(|| unbound("bind"))
+    /// The group that the caller bound.
+    fn first(&self) -> Result<&Group> {
+        self.groups.first().ok_or_else(|| unbound("bind"))
     }
 
     /// Number of rows of the batch that was bound.

@@ -1,6 +1,8 @@
 //! Options of a module: names, initial values, checkpoints, the training loop.
 
+use crate::exchange::{KvStoreChoice, StoreOptions};
 use crate::resume::{PrefixLock, Restored};
+use mxrs_kvstore::Compression;
 use mxrs_models::Initializer;
 use mxrs_sync::atomic::AtomicBool;
 use std::path::PathBuf;
@@ -81,6 +83,10 @@ pub struct FitOptions {
     pub optimizer: String,
     /// Settings of that optimizer; default `learning_rate` 0.01.
     pub optimizer_params: Vec<(String, String)>,
+    /// The key-value store that sums gradients over the contexts, if `fit` makes or is given the optimizer; default `local`.
+    pub kvstore: KvStoreChoice,
+    /// How this store compresses gradients; `None` means that it does not.
+    pub compression: Option<Compression>,
     /// Checkpoints; `None` means none. The checkpoint of an epoch's end is written before the epoch's callbacks and before
     /// validation.
     pub checkpoint: Option<CheckpointOptions>,
@@ -120,6 +126,8 @@ impl FitOptions {
             init: InitOptions::default(),
             optimizer: "sgd".into(),
             optimizer_params: vec![("learning_rate".into(), "0.01".into())],
+            kvstore: KvStoreChoice::default(),
+            compression: None,
             checkpoint: None,
             resume: false,
             restored: None,
@@ -130,5 +138,9 @@ impl FitOptions {
             check_finite: true,
             clip_global_norm: None,
         }
+    }
+    /// The choice of the store.
+    pub(crate) fn store(&self) -> StoreOptions {
+        StoreOptions { kvstore: self.kvstore.clone(), update_on_kvstore: None, compression: self.compression }
     }
 }

@@ -73,13 +73,14 @@ impl Module {
 
     fn init_one(&self, name: &str, options: &InitOptions) -> Result<()> {
         let own = self.graph.find(name).and_then(|id| self.graph.node(id).attrs.get("__init__"));
-        let array = self.first()?.executor.argument(name)?;
+        let array = self.first()?.executor().argument(name)?;
         let values = options.initializer.values(name, own, array.shape(), options.seed)?;
         let tensor = Tensor::from_slice(array.shape().clone(), &values)?.cast(array.dtype());
-        array.copy_from_bytes(tensor.stored_bytes())
+        self.copies_of(name)?.iter().try_for_each(|copy| copy.copy_from_bytes(tensor.stored_bytes()))
     }
 
-    /// Copies of all parameters and auxiliary states with their current values.
+    /// Copies of all parameters and auxiliary states with their current values. Of several contexts they are the means of
+    /// the contexts' values, with the rounding of MXNet.
     ///
     /// # Errors
     /// Returns an error if the parameters have no values yet or could not be computed.
@@ -91,16 +92,8 @@ impl Module {
         Ok(Checkpoint::new(args.finish()?, aux.finish()?))
     }
 
-    fn copies(&self, ids: &[NodeId]) -> Result<Copies> {
-        let executor = &self.first()?.executor;
-        let named = |id: &NodeId| {
-            let name = self.graph.node(*id).name.as_str();
-            Ok((name, executor.argument(name)?))
-        };
-        Copies::start(ids.iter().map(named).collect::<Result<Vec<_>>>()?)
-    }
-
-    /// Overwrites all parameters and auxiliary states.
+    /// Overwrites all parameters and auxiliary states, on every context. A key-value store that updates the weights takes
+    /// the new values at the next update.
     ///
     /// # Errors
     /// Returns an error if the module is not bound, or if arrays are missing, superfluous or of another shape (the error
@@ -111,14 +104,14 @@ impl Module {
         Ok(())
     }
 
-    fn all_names(&self) -> Vec<String> {
+    pub(super) fn all_names(&self) -> Vec<String> {
         let (args, aux) = self.param_ids();
         args.iter().chain(&aux).map(|id| self.graph.node(*id).name.clone()).collect()
     }
 
     /// Overwrites the parameters that `params` contains, and returns the names of the other parameters.
     fn write_params(&self, params: &Checkpoint, allow_missing: bool, allow_extra: bool) -> Result<Vec<String>> {
-        let executor = &self.first()?.executor;
+        let executor = self.first()?.executor();
         let policy = LoadPolicy { allow_extra, allow_missing, cast_dtype: true };
         let (args, aux) = self.param_ids();
         let mut missing = Vec::new();
@@ -132,7 +125,7 @@ impl Module {
             let matched = policy.match_arrays(&wanted, arrays.clone()).context(|| format!("setting the {what}"))?;
             for (name, tensor) in &matched.found {
                 let dense = tensor.as_dense().context(|| format!("setting `{name}`"))?;
-                executor.argument(name)?.copy_from_bytes(dense.bytes())?;
+                self.copies_of(name)?.iter().try_for_each(|copy| copy.copy_from_bytes(dense.bytes()))?;
             }
             missing.extend(matched.missing);
         }

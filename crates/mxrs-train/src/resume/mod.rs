@@ -5,7 +5,8 @@
 //! contain the length and checksum of the parameter file and are written last. Each file appears complete or not at all. So
 //! if a process is killed at any moment, the newest states that match their parameter file belong to a complete checkpoint,
 //! either the new one or the one before. States hold the states of the optimizer, the states of the random numbers and the
-//! position in the data.
+//! position in the data. Of a training on several contexts they hold the random numbers of each context, and the parameters
+//! and auxiliary states of each context where these differ from the means in the parameter file.
 //!
 //! A killed process may leave temporary files. They are removed when a training starts under the same prefix ([`clear_up`]):
 //! immediately if the process ran on the same machine; after a minute if it ran on another machine or in another container.
@@ -29,6 +30,7 @@
 //! checkpoints are kept.
 
 mod choice;
+mod contexts;
 mod disk;
 mod keep;
 mod lock;
@@ -37,6 +39,7 @@ mod states;
 
 pub use choice::newest;
 pub(crate) use choice::{goes_on, own_epochs};
+pub use contexts::DeviceCopies;
 pub use disk::{check_room, clear_up};
 pub use keep::Keeper;
 pub use lock::PrefixLock;

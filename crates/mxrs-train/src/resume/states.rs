@@ -1,8 +1,8 @@
 //! The states file: its contents, and the search for the states files of a prefix.
 
+use super::contexts::{DeviceCopies, number, put_random, take_random};
 use super::run::Head;
 use super::{Position, Run, split};
-use indexmap::IndexMap;
 use mxrs_format::pickle::PickledStates;
 use mxrs_format::safetensors::SafeTensors;
 use mxrs_format::{Checkpoint, Options, write_atomically};
@@ -32,9 +32,11 @@ pub struct TrainingState {
     pub position: Position,
     /// States of the optimizer.
     pub optimizer: OptimizerStates,
-    /// State of the random number generators. `None` for MXNet's files, which do not contain it; then the generators
-    /// keep their current state.
-    pub random: Option<RandomState>,
+    /// State of the random number generators of each context. Empty for MXNet's files, which do not contain it; then the
+    /// generators keep their current state.
+    pub random: Vec<RandomState>,
+    /// Parameters and auxiliary states of the contexts, where they differ from the parameter file.
+    pub copies: DeviceCopies,
     /// The best epoch so far and its metric value.
     pub best: Option<(u64, f64)>,
     /// The training that wrote the file.
@@ -68,7 +70,7 @@ impl TrainingState {
     /// Returns an error if a file cannot be written, or if the states are MXNet's, which can only be read. For a training
     /// with a number, also fails as [`find`] does.
     pub fn save(&self, prefix: &Path, params: Checkpoint) -> Result<()> {
-        let (OptimizerStates::Own(optimizer), Some(random)) = (&self.optimizer, &self.random) else {
+        let (OptimizerStates::Own(optimizer), false) = (&self.optimizer, self.random.is_empty()) else {
             return Err(Error::invalid("states to save", "those of a file of MXNet's", "those of a training"));
         };
         let path = self.position.path(prefix, ".params");
@@ -79,57 +81,39 @@ impl TrainingState {
             (len, checksum) = (checked.len, checked.checksum.finalize());
             Ok(())
         })?;
-        let mut file = self.to_file(optimizer, random, (len, checksum));
+        let mut file = self.to_file(optimizer, (len, checksum));
         if self.run.number > 0 {
             file.metadata.extend(Head::behind_entry(prefix, self.position)?);
         }
         file.save(self.position.path(prefix, ".states"))
     }
 
-    fn to_file(&self, optimizer: &SavedStates, random: &RandomState, params: (u64, u32)) -> SafeTensors {
-        let mut metadata = optimizer.metadata.clone();
-        let next: Vec<String> = random.next.iter().map(u64::to_string).collect();
+    fn to_file(&self, optimizer: &SavedStates, params: (u64, u32)) -> SafeTensors {
+        let (mut tensors, mut metadata) = (optimizer.tensors.clone(), optimizer.metadata.clone());
         let mut put = |key: &str, text: String| metadata.insert(key.to_owned(), text);
         put("format", FORMAT.into());
         put("train.epoch", self.position.epoch.to_string());
         put("train.batch", self.position.batch.to_string());
-        put("train.random.seed", random.seed.to_string());
-        put("train.random.next", next.join(","));
-        put("train.random.turn", random.turn.to_string());
-        put("train.params.bytes", params.0.to_string());
-        put("train.params.crc32", params.1.to_string());
+        put_random(&self.random, &mut metadata);
+        metadata.insert("train.params.bytes".to_owned(), params.0.to_string());
+        metadata.insert("train.params.crc32".to_owned(), params.1.to_string());
+        self.copies.put(&mut tensors, &mut metadata);
         metadata.extend(self.best.map(best_entry));
         metadata.extend(self.run.entries());
-        SafeTensors { tensors: optimizer.tensors.clone(), metadata }
+        SafeTensors { tensors, metadata }
     }
 
     /// The states, and the length and checksum of their parameter file.
     fn from_file(file: SafeTensors) -> Result<(Self, u64, u32)> {
-        let SafeTensors { tensors, mut metadata } = file;
+        let SafeTensors { mut tensors, mut metadata } = file;
         let format = metadata.get("format").map_or("none", String::as_str);
         if format != FORMAT {
             return Err(Error::invalid("format of a states file", format, FORMAT));
         }
-        let text = |metadata: &mut IndexMap<String, String>, key: &str| {
-            metadata
-                .shift_remove(key)
-                .ok_or_else(|| Error::invalid(format!("`{key}` of a states file"), "none", "text"))
-        };
-        let number = |metadata: &mut IndexMap<String, String>, key: &str| {
-            let text = text(metadata, key)?;
-            text.parse::<u64>().map_err(|_| Error::invalid(format!("`{key}` of a states file"), &text, "a number"))
-        };
         let position =
             Position { epoch: number(&mut metadata, "train.epoch")?, batch: number(&mut metadata, "train.batch")? };
-        let next = text(&mut metadata, "train.random.next")?;
-        let next = next.split(',').filter(|n| !n.is_empty()).map(|n| {
-            n.parse().map_err(|_| Error::invalid("`train.random.next` of a states file", n, "numbers with commas"))
-        });
-        let random = RandomState {
-            next: next.collect::<Result<_>>()?,
-            seed: number(&mut metadata, "train.random.seed")?,
-            turn: number(&mut metadata, "train.random.turn")? as usize,
-        };
+        let random = take_random(&mut metadata)?;
+        let copies = DeviceCopies::take(&mut tensors, &mut metadata)?;
         let len = number(&mut metadata, "train.params.bytes")?;
         let checksum = number(&mut metadata, "train.params.crc32")? as u32;
         let best = metadata.shift_remove(BEST);
@@ -139,13 +123,14 @@ impl TrainingState {
         });
         let run = Run::take(&mut metadata)?;
         let optimizer = OptimizerStates::Own(SavedStates { tensors, metadata });
-        Ok((Self { position, optimizer, random: Some(random), best, run }, len, checksum))
+        Ok((Self { position, optimizer, random, copies, best, run }, len, checksum))
     }
 
     /// The state of a training that MXNet saved at this position.
     fn pickled(position: Position, path: &Path) -> Result<Self> {
         let optimizer = OptimizerStates::Pickled(PickledStates::load(path, &Options::default())?);
-        Ok(Self { position, optimizer, random: None, best: None, run: Run::default() })
+        let (random, copies) = (Vec::new(), DeviceCopies::default());
+        Ok(Self { position, optimizer, random, copies, best: None, run: Run::default() })
     }
 }
 
@@ -265,6 +250,7 @@ pub fn find(prefix: &Path) -> Result<Vec<Found>> {
 mod tests {
     use super::*;
     use crate::resume::newest;
+    use indexmap::IndexMap;
     use mxrs_format::Tensor;
 
     #[test]
@@ -275,10 +261,17 @@ mod tests {
             let mut optimizer = SavedStates::default();
             optimizer.metadata.insert("num_update".into(), "10".into());
             optimizer.tensors.insert("state/w/mom".into(), tensor());
-            let random = Some(RandomState { seed: 3, next: vec![4, 5], turn: 1 });
+            let random = vec![RandomState { seed: 3, next: vec![4, 5], turn: 1 }];
             let optimizer = OptimizerStates::Own(optimizer);
             let run = Run { number: 1, batch_size: Some(8), epoch_size: Some(5), data_seed: Some(0) };
-            let state = TrainingState { position: Position::epoch(2), optimizer, random, best, run };
+            let state = TrainingState {
+                position: Position::epoch(2),
+                optimizer,
+                random,
+                copies: DeviceCopies::default(),
+                best,
+                run,
+            };
             let params = Checkpoint::new(IndexMap::from([("w".to_owned(), tensor())]), IndexMap::new());
             let prefix = dir.path().join(name);
             state.save(&prefix, params).unwrap();

@@ -6,11 +6,14 @@ use mxrs_env::{Capability, Registered, field_paths, registry};
 use std::path::Path;
 
 /// The test files that observe effects, without `rules.rs`, which names all variables.
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 20] = [
     include_str!("threads.rs"),
+    include_str!("device.rs"),
     include_str!("engine.rs"),
     include_str!("fusion.rs"),
     include_str!("gpu.rs"),
+    include_str!("kvstore.rs"),
+    include_str!("kvstore_gpus.rs"),
     include_str!("reports.rs"),
     include_str!("resources.rs"),
     include_str!("planner.rs"),

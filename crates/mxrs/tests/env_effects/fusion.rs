@@ -9,7 +9,7 @@ use mxrs_op::{Answer, Backend, FUSED_OP, Kernel, Offer, OpCall, ReferenceBackend
 use std::sync::Arc;
 
 /// A backend that supports only fused calls.
-struct Fusing;
+pub struct Fusing;
 
 impl Backend for Fusing {
     fn name(&self) -> &'static str {

@@ -4,11 +4,14 @@
 //! `rules.rs` tests rules that hold for all variables, and `coverage.rs` fails if a variable in effect has no test.
 
 mod coverage;
+mod device;
 mod door;
 mod engine;
 mod fusion;
 mod gpu;
 mod graphs;
+mod kvstore;
+mod kvstore_gpus;
 mod log_lines;
 mod onednn;
 mod optimizers;

@@ -2,7 +2,7 @@
 
 use mxrs::Result;
 use mxrs::op::{Answer, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, TensorDesc};
-use mxrs::types::Layout;
+use mxrs::types::{Device, Layout};
 use std::sync::Arc;
 
 type Look = dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync;
@@ -30,6 +30,11 @@ impl Probe {
 impl Backend for Probe {
     fn name(&self) -> &'static str {
         "probe"
+    }
+
+    /// The closure decides what it does with memory of a device.
+    fn runs_on(&self, _: Device) -> bool {
+        true
     }
 
     fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {

@@ -16,6 +16,8 @@ enum Accepts {
     From(i64),
     /// Integers from a minimum to a maximum.
     Range(i64, i64),
+    /// Numbers above 0, up to 1.
+    Share,
     /// Every integer.
     AnyInt,
     /// Integers from 1, separated by commas.
@@ -127,6 +129,16 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE", Bool),
     ("MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", Bool),
     ("MXNET_ONEDNN_FORCE_FC_AB_FORMAT", Bool),
+    ("MXNET_KVSTORE_REDUCTION_NTHREADS", From(1)),
+    ("MXNET_KVSTORE_BIGARRAY_BOUND", From(1)),
+    ("MXNET_KVSTORE_USETREE", Bool),
+    ("MXNET_KVSTORE_LOGTREE", Bool),
+    ("MXNET_KVSTORE_TREE_ARRAY_BOUND", From(1)),
+    ("MXNET_KVSTORE_TREE_BACKTRACK", Bool),
+    ("MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY", Share),
+    ("MXNET_ENABLE_GPU_P2P", Bool),
+    ("MXNET_UPDATE_ON_KVSTORE", Bool),
+    ("MXNET_KVSTORE_SERIAL_PUSH", Bool),
     ("MXNET_CPU_PARALLEL_SIZE", From(0)),
     ("MXNET_EXEC_VERBOSE_LOGGING", Bool),
     ("MXNET_HOME", Path),
@@ -143,6 +155,7 @@ impl Accepts {
             Range(min, max) if min + 1 == *max => format!("{min} or {max}"),
             Range(min, max) if min + 2 == *max => format!("{min}, {} or {max}", min + 1),
             Range(min, max) => format!("an integer from {min} to {max}"),
+            Share => "a number > 0 and <= 1".into(),
             AnyInt => "an integer".into(),
             Ints => "integers >= 1, separated by commas".into(),
             Words(words) => format!("one of {words}"),
@@ -163,6 +176,7 @@ impl Accepts {
             Bool => "0".into(),
             From(min) => (min + 2).to_string(),
             Range(_, max) => max.to_string(),
+            Share => "0.5".into(),
             AnyInt | Ints => "3".into(),
             Words(words) => words.split(", ").nth(1).unwrap_or_default().into(),
             Affinity => "none".into(),
@@ -287,8 +301,8 @@ fn blanks_around_numbers_are_ignored_and_in_words_are_kept() {
 
 #[test]
 fn a_bad_value_of_an_area_that_is_not_in_use_is_refused_too() {
-    let error = builder(&[("MXNET_KVSTORE_BIGARRAY_BOUND", "1e6")]).build().err().unwrap();
-    assert!(error.to_string().starts_with("MXNET_KVSTORE_BIGARRAY_BOUND: invalid value \"1e6\""), "{error}");
+    let error = builder(&[("MXNET_KVSTORE_SLICE_THRESHOLD", "1e6")]).build().err().unwrap();
+    assert!(error.to_string().starts_with("MXNET_KVSTORE_SLICE_THRESHOLD: invalid value \"1e6\""), "{error}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! paths of the peers. It judges no result: the exit code reports only whether something failed.
 
 mod engine;
+mod kvstore;
 mod memory;
 mod score;
 mod storage;
@@ -26,6 +27,8 @@ pub struct Args {
 enum What {
     /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
     Engine(engine::Args),
+    /// Key-value stores: MXNet 1.9.1's and ours, on the gradients of a network
+    Kvstore(kvstore::Args),
     /// Memory of networks: MXNet 1.9.1's and ours, planned and resident; and training with and without recomputation
     Memory(memory::Args),
     /// Speed of networks at inference or in training: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, PyTorch's, tract's
@@ -83,6 +86,7 @@ enum Format {
 pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Engine(args) => engine::run(args),
+        What::Kvstore(args) => kvstore::run(args),
         What::Memory(args) => memory::run(args),
         What::Score(args) => score::run(args),
         What::Storage(args) => storage::run(args),

@@ -6,12 +6,13 @@ mod picture;
 mod recompute;
 mod report;
 
-use crate::args::{Compute, ListFormat, assignment};
+use crate::args::{Compute, ListFormat, assignment, group};
 use crate::exit::{Failure, Outcome};
 use crate::subject::{Subject, SubjectArgs};
 use crate::{start, svg};
 use clap::ValueEnum;
 use mxrs::exec::{BindOptions, DryGraph, GradReq, GradRequests};
+use mxrs::types::Device;
 use report::Report;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ const EXAMPLES: &str = "Examples:
   mxrs plan resnet-50 --mode training --set MXRS_MEMORY_BUDGET=1GiB
   mxrs plan resnet-50 --passes
   mxrs plan vgg-16 --set NNVM_EXEC_MATCH_RANGE=0 --format json
+  mxrs plan lstm-symbol.json --shape data=32,20 --group 'layer0=cpu(0)' --group 'layer1=cpu(1)'
 
 The lower bound is what is alive at the fullest step: no plan can be smaller. The arena holds activations and workspaces;
 parameters, gradients, inputs, outputs and packed constants have memory of their own.";
@@ -40,6 +42,9 @@ pub struct Args {
     /// Set an environment variable for this plan; can be given several times
     #[arg(long, value_name = "VARIABLE=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
+    /// Put a group of nodes (their attribute ctx_group) on a device, such as decoder=cpu(1); can be given several times
+    #[arg(long, value_name = "NAME=DEVICE", value_parser = group)]
+    group: Vec<(String, Device)>,
     /// Compare all algorithms of the planner; for training, also all modes of MXRS_REMAT
     #[arg(long)]
     compare: bool,
@@ -89,6 +94,7 @@ pub fn run(args: &Args) -> Outcome {
     let subject = args.subject.load(&runtime)?;
     subject.require_shapes()?;
     let options = BindOptions { default_dtype: subject.dtype, ..runtime.bind_options() };
+    let options = BindOptions { groups: args.group.iter().cloned().collect(), ..options };
     let options = BindOptions { trace_passes: args.passes || args.dump.is_some(), ..options };
     let options = match args.mode {
         Mode::Inference => options,

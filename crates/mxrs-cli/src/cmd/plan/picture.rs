@@ -131,13 +131,19 @@ fn round_step(n: usize) -> usize {
 fn rectangles(content: &mut String, scale: &Scale, planned: &PlannedGraph) -> usize {
     let mut tensors: Vec<&PlannedTensor> = planned.tensors.iter().filter(|t| t.size_bytes > 0).collect();
     tensors.sort_by_key(|t| Reverse(t.size_bytes as u128 * (t.last - t.first + 1) as u128));
+    // Arenas of several devices are drawn one above the other.
+    let base = |tensor: &PlannedTensor| -> usize {
+        let before = planned.devices.iter().take_while(|of| of.device != tensor.device);
+        before.map(|of| of.arena_bytes).sum()
+    };
     let start = content.len();
     for (n_drawn, tensor) in tensors.iter().enumerate() {
         if content.len() - start > MOST_BYTES {
             return tensors.len() - n_drawn;
         }
-        let (x, y) = (scale.x(tensor.first), scale.y(tensor.offset_bytes + tensor.size_bytes));
-        let (width, height) = (scale.x(tensor.last + 1) - x, scale.y(tensor.offset_bytes) - y);
+        let begin = base(tensor) + tensor.offset_bytes;
+        let (x, y) = (scale.x(tensor.first), scale.y(begin + tensor.size_bytes));
+        let (width, height) = (scale.x(tensor.last + 1) - x, scale.y(begin) - y);
         let [x, y, width, height] = [x, y, width, height].map(number);
         let known = KINDS.iter().find(|(kind, ..)| *kind == tensor.kind);
         let (class, meaning) = known.map_or(("f", ""), |(_, class, _, meaning)| (class, meaning));
@@ -169,11 +175,13 @@ mod tests {
     use super::*;
     use mxrs::exec::StepReport;
     use mxrs::graph::memory::{Algorithm, PlanReport};
+    use mxrs::types::Device;
 
     /// A plan with `n` tensors, each alive for three steps.
     fn planned(n: usize) -> PlannedGraph {
         let tensor = |i: usize| PlannedTensor {
             name: format!("a_layer_with_a_long_name_{i}<&>"),
+            device: Device::cpu(0),
             offset_bytes: i % 3 * 4096,
             size_bytes: 4096,
             first: i,
@@ -185,6 +193,8 @@ mod tests {
             op: String::new(),
             backend: "",
             kernel: String::new(),
+            device: Device::cpu(0),
+            source: None,
             inputs: Vec::new(),
             outputs: Vec::new(),
             is_prepare: false,
@@ -211,6 +221,8 @@ mod tests {
                 n_colors: 1,
             },
             arena_bytes: 12_288,
+            devices: Vec::new(),
+            crossing_bytes: 0,
             activation_bytes: 12_288,
             workspace_bytes: 0,
             bound_bytes: 0,

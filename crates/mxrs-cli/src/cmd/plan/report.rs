@@ -8,7 +8,7 @@ use crate::exit::Outcome;
 use crate::subject::Subject;
 use crate::terminal;
 use comfy_table::CellAlignment;
-use mxrs::exec::PlannedGraph;
+use mxrs::exec::{DeviceBytes, PlannedGraph, StepReport};
 use mxrs::graph::memory::Algorithm;
 use serde::Serialize;
 
@@ -32,6 +32,12 @@ pub struct Report {
     extra_time: f64,
     algorithm: String,
     tried: Vec<Tried>,
+    /// The memory on each device, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    devices: Vec<OnDevice>,
+    /// The copies between devices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    copies: Vec<Copied>,
     /// The comparison of all algorithms, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Vec<Compared>>,
@@ -54,6 +60,26 @@ struct Bytes {
     outputs: usize,
     total: usize,
     without_sharing: usize,
+}
+
+/// Steps and bytes on one device.
+#[derive(Serialize)]
+struct OnDevice {
+    device: String,
+    steps: usize,
+    arena: usize,
+    packed_constants: usize,
+    copied: usize,
+}
+
+/// A copy between devices.
+#[derive(Serialize)]
+struct Copied {
+    name: String,
+    from: String,
+    to: String,
+    tensor: String,
+    half: &'static str,
 }
 
 /// A plan that was made as a candidate.
@@ -121,9 +147,27 @@ impl Report {
             extra_time: planned.recomputed_work,
             algorithm: algorithm(report.algorithm),
             tried: pool.chain(offset).collect(),
+            devices: devices(planned),
+            copies: copies(planned),
             compared: None,
             recomputed: None,
         }
+    }
+
+    /// The tables of devices and copies, with their headings; none if there is one device.
+    fn of_devices(&self) -> Vec<(&'static [&'static str], Vec<Vec<String>>)> {
+        if self.devices.is_empty() {
+            return Vec::new();
+        }
+        let device = |of: &OnDevice| {
+            let sizes = [of.arena, of.packed_constants, of.copied].map(|bytes| bytes.to_string());
+            [of.device.clone(), of.steps.to_string()].into_iter().chain(sizes).collect()
+        };
+        let copy = |copy: &Copied| {
+            vec![copy.name.clone(), copy.from.clone(), copy.to.clone(), copy.tensor.clone(), copy.half.to_owned()]
+        };
+        let devices = self.devices.iter().map(device).collect();
+        vec![(&DEVICES, devices), (&COPIES, self.copies.iter().map(copy).collect())]
     }
 
     /// The subject of the plan in one line.
@@ -144,6 +188,9 @@ impl Report {
                 let mut text = format!("{}\n\n", self.title());
                 text += &terminal::markdown(&FIGURES, self.figures());
                 text += &format!("\n{}\n", self.notes().join("\n\n"));
+                for (headings, rows) in self.of_devices() {
+                    text += &format!("\n{}", terminal::markdown(headings, rows));
+                }
                 if let Some(compared) = &self.compared {
                     text += &format!("\n{}", terminal::markdown(&COLUMNS, compared.iter().map(cells)));
                 }
@@ -157,6 +204,9 @@ impl Report {
                 terminal::print_line(table(&FIGURES, self.figures()))?;
                 for note in self.notes() {
                     terminal::print_line(note)?;
+                }
+                for (headings, rows) in self.of_devices() {
+                    terminal::print_line(table(headings, rows))?;
                 }
                 if let Some(compared) = &self.compared {
                     terminal::print_line(table(&COLUMNS, compared.iter().map(cells).collect()))?;
@@ -202,6 +252,34 @@ impl Report {
     }
 }
 
+/// The memory on each device, if there are several.
+fn devices(planned: &PlannedGraph) -> Vec<OnDevice> {
+    let of = |bytes: &DeviceBytes| OnDevice {
+        device: bytes.device.to_string(),
+        steps: planned.steps.iter().filter(|step| step.device == bytes.device).count(),
+        arena: bytes.arena_bytes,
+        packed_constants: bytes.packed_bytes,
+        copied: bytes.crossing_bytes,
+    };
+    if planned.devices.len() > 1 { planned.devices.iter().map(of).collect() } else { Vec::new() }
+}
+
+/// The copies between devices, in the order of the steps.
+fn copies(planned: &PlannedGraph) -> Vec<Copied> {
+    let copied = |(at, step): (usize, &StepReport)| {
+        Some(Copied {
+            name: step.name.clone(),
+            from: step.source?.to_string(),
+            to: step.device.to_string(),
+            tensor: step.outputs.first().cloned().unwrap_or_default(),
+            half: if at < planned.n_forward { "forward" } else { "backward" },
+        })
+    };
+    planned.steps.iter().enumerate().filter_map(copied).collect()
+}
+
+const DEVICES: [&str; 5] = ["device", "steps", "arena", "packed constants", "copied"];
+const COPIES: [&str; 5] = ["copy", "from", "to", "tensor", "half"];
 const FIGURES: [&str; 3] = ["memory", "bytes", ""];
 const COLUMNS: [&str; 5] = ["algorithm", "bytes", "", "x lower bound", "in place"];
 

@@ -1,6 +1,7 @@
 //! The flags of all trainers, spelled as in MXNet's scripts. A flag whose default depends on the trainer is an `Option`.
 
 use crate::args::{Compute, finite, float_dtype, switch};
+use crate::contexts::Contexts;
 use mxrs::types::DType;
 use std::path::PathBuf;
 
@@ -104,18 +105,18 @@ pub struct Training {
     /// next to it, in FILE.svg.json or FILE.png.json, for resumed trainings
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// GPUs to run on; must be empty, because this version computes on the CPU only
-    #[arg(long, value_name = "LIST")]
-    pub gpus: Option<String>,
-    /// Key-value store type: local or device, which differ only in the effect of --gc-type; this version trains on one
-    /// machine
+    /// The devices among which every batch is divided.
+    #[command(flatten)]
+    pub contexts: Contexts,
+    /// Key-value store that sums the gradients of several devices: local sums on the host, device on one of the devices; this
+    /// version trains on one machine
     #[arg(long, value_name = "KIND", default_value = "device")]
     pub kv_store: String,
-    /// Type of gradient compression: none or 2bit; 2bit requires --kv-store device
+    /// Type of gradient compression: none, 2bit or 1bit; 2bit and 1bit require --kv-store device
     #[arg(long, value_name = "KIND", default_value = "none")]
     pub gc_type: String,
-    /// Threshold of --gc-type 2bit [default: 0.5]
-    #[arg(long, value_name = "X")]
+    /// Threshold of --gc-type 2bit or 1bit [default: 0.5]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub gc_threshold: Option<f64>,
     /// Number of examples per update, for --optimizer lbsgd only: gradients of several batches are summed up to this number;
     /// at least the batch size [default: 0]

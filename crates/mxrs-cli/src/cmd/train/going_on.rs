@@ -139,6 +139,7 @@ fn n_updates(state: &TrainingState) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mxrs::train::resume::DeviceCopies;
 
     /// A checkpoint after these epochs and batches, of a training with 30 batches of 50 examples per epoch; `num_update` is
     /// the recorded number of updates.
@@ -148,7 +149,8 @@ mod tests {
         states.metadata.extend(num_update.map(|n| ("num_update".to_owned(), n.to_string())));
         let run = Run { number: 1, batch_size: Some(50), epoch_size: Some(30), data_seed: Some(0) };
         let optimizer = OptimizerStates::Own(states);
-        let state = Some(TrainingState { position, optimizer, random: None, best: None, run });
+        let (random, copies) = (Vec::new(), DeviceCopies::default());
+        let state = Some(TrainingState { position, optimizer, random, copies, best: None, run });
         GoingOn { params: Checkpoint::default(), state, position, is_resumed: true, path: "net.states".into() }
     }
 

@@ -7,7 +7,8 @@ use super::kind::{Defaults, Kind};
 use super::store;
 use crate::exit::{Failure, Outcome};
 use mxrs::models::{Initializer, Model, ModelOptions, RandomKind, model};
-use mxrs::types::DType;
+use mxrs::train::Compression;
+use mxrs::types::{DType, Device};
 
 /// The checked flags and values of a training.
 pub struct Plan {
@@ -35,8 +36,10 @@ pub struct Plan {
     pub disp_batches: u64,
     /// Initial learning rate.
     pub lr: f64,
-    /// Threshold of the gradient compression; `None` means no compression.
-    pub compression: Option<f64>,
+    /// The devices among which every batch is divided.
+    pub contexts: Vec<Device>,
+    /// The compression of gradients; `None` means no compression.
+    pub compression: Option<Compression>,
 }
 
 /// The error for an invalid value of a flag.
@@ -81,9 +84,6 @@ impl Plan {
                 "a type of training here, where gradients would overflow: use bfloat16 or float32",
             ));
         }
-        if let Some(gpus) = training.gpus.as_deref().filter(|gpus| !gpus.trim().is_empty()) {
-            return Err(wrong("--gpus", gpus, "possible: this version computes on the CPU only; leave the flag out"));
-        }
         if training.add_stn {
             return Err(Failure::Usage(
                 "--add_stn: the operator SpatialTransformer is not built; leave the flag out".into(),
@@ -100,13 +100,20 @@ impl Plan {
         }
         store::check_profile(&training)?;
         let compression = store::compression(&training)?;
+        let contexts = training.contexts.devices(training.compute.device)?;
+        let batch_size = positive("--batch-size", training.batch_size.unwrap_or(defaults.batch_size))?;
+        if batch_size < contexts.len() {
+            let expected = format!("at least {}, one example for each device", contexts.len());
+            return Err(wrong("--batch-size", batch_size, &expected));
+        }
         let plan = Self {
             kind,
+            contexts,
             compression,
+            batch_size,
             num_layers: training.num_layers.or(defaults.num_layers),
             num_classes: positive("--num-classes", data.num_classes.unwrap_or(defaults.num_classes))?,
             num_epochs: training.num_epochs.unwrap_or(defaults.num_epochs),
-            batch_size: positive("--batch-size", training.batch_size.unwrap_or(defaults.batch_size))?,
             disp_batches: positive("--disp-batches", training.disp_batches.unwrap_or(defaults.disp_batches))? as u64,
             defaults,
             training,

@@ -6,7 +6,8 @@ use super::going_on::GoingOn;
 use super::learning::{Schedule, optimizer};
 use super::metrics::metrics;
 use super::plan::Plan;
-use super::{network, test_io};
+use super::{network, store, test_io};
+use crate::contexts::{self, On};
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, start, terminal};
 use mxrs::data::DataIter;
@@ -16,7 +17,7 @@ use mxrs::graph::Graph;
 use mxrs::optim::{TwoBit, Updater};
 use mxrs::train::callback::{BatchEnd, Callbacks, Monitor, MonitorOptions, Speedometer};
 use mxrs::train::resume::{Position, PrefixLock, Run};
-use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module};
+use mxrs::train::{BindFor, CheckpointOptions, Compression, FitOptions, InitOptions, Module};
 use std::sync::Arc;
 
 /// A network that the caller supplies instead of `--network`, with initial parameters.
@@ -38,6 +39,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         None => plan.model()?.symbol.graph().map_err(Failure::Run)?,
     };
     let runtime = start::runtime(Some(&plan.training.compute))?;
+    contexts::check(&runtime, &plan.contexts)?;
     runtime.arrays().random().seed(plan.training.seed);
     let mut source = Source::open(plan, runtime.settings())?;
     if plan.training.test_io {
@@ -59,7 +61,9 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     fit.restored = from.as_ref().and_then(GoingOn::restored);
     let mut metric = metrics(plan.training.top_k, &losses(plan))?;
     let options = BindOptions { autocast: plan.autocast(), ..runtime.bind_options() };
-    let mut module = Module::new(&(runtime.arrays().clone(), options), &graph).map_err(Failure::binding)?;
+    let host = On { runtime: runtime.clone(), options };
+    let module = Module::new(&host, &graph).map_err(Failure::binding)?;
+    let mut module = module.contexts(plan.contexts.iter().copied()).map_err(Failure::binding)?;
     let (data, labels) = (source.train.provide_data().to_vec(), source.train.provide_label().to_vec());
     module.bind(&data, &labels, BindFor::default()).map_err(Failure::binding)?;
     let params = from.as_ref().map(|from| &from.params).or(given.as_ref().map(|given| &given.params));
@@ -67,10 +71,14 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     network::check(plan, &runtime, &graph)?;
     let anchor = from.as_ref().map(|from| from.anchor(epoch_size)).unwrap_or_default();
     let mut updater = Updater::new(optimizer(&runtime, plan, &schedule, anchor)?);
-    if let Some(threshold) = plan.compression {
-        updater.set_compression(TwoBit::new(threshold)?)?;
+    let mut compression = plan.compression;
+    if let (Some(Compression::TwoBit { threshold }), [_]) = (compression, plan.contexts.as_slice()) {
+        // On one device the updater does what a store would do, and checkpoints hold what it left over.
+        updater.set_compression(TwoBit::new(f64::from(threshold))?)?;
+        compression = None;
     }
-    module.init_optimizer(updater).map_err(Failure::binding)?;
+    let store = store::options(&plan.training, compression, plan.contexts.len(), &host)?;
+    module.init_optimizer_with(updater, &store).map_err(Failure::binding)?;
     if let Some(GoingOn { state: Some(state), params, .. }) = &from {
         module.restore(state, params).map_err(Failure::input)?;
     }

@@ -1,7 +1,8 @@
-//! The flags of key-value stores and of profiles, for a version that trains on one machine with one device.
+//! The flags of key-value stores and of profiles.
 
 use super::flags::Training;
 use crate::exit::{Failure, Outcome};
+use mxrs::train::{Compression, Host, KvStoreChoice, StoreOptions};
 
 /// Key-value stores of one machine, each with whether it compresses gradients.
 const LOCAL: [(&str, bool); 5] = [
@@ -12,7 +13,7 @@ const LOCAL: [(&str, bool); 5] = [
     ("local_allreduce_device", true),
 ];
 /// Key-value stores for several machines.
-const DISTRIBUTED: [&str; 9] = [
+const DISTRIBUTED: [&str; 10] = [
     "dist",
     "dist_sync",
     "dist_async",
@@ -20,6 +21,7 @@ const DISTRIBUTED: [&str; 9] = [
     "dist_device_sync",
     "dist_async_device",
     "dist_device_async",
+    "p3",
     "horovod",
     "byteps",
 ];
@@ -28,12 +30,12 @@ fn usage<T>(message: String) -> Outcome<T> {
     Err(Failure::Usage(message))
 }
 
-/// The threshold of the gradient compression; `None` if gradients are not compressed.
+/// The compression of gradients; `None` if they are not compressed.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the store is unknown or for several machines, if it does not support the compression, or if the
-/// threshold is not a positive number.
-pub fn compression(training: &Training) -> Outcome<Option<f64>> {
+/// threshold is not one of the compression.
+pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
     let store = training.kv_store.to_lowercase();
     if DISTRIBUTED.contains(&store.as_str()) {
         return usage(format!(
@@ -42,7 +44,7 @@ pub fn compression(training: &Training) -> Outcome<Option<f64>> {
     }
     if store == "nccl" {
         return usage(
-            "--kv-store: `nccl` is for several GPUs; this version computes on the CPU: device or local".into(),
+            "--kv-store: `nccl` sums over GPUs by NVIDIA's NCCL, which this build is without: device or local".into(),
         );
     }
     let Some((_, compresses)) = LOCAL.iter().find(|(name, _)| *name == store) else {
@@ -50,20 +52,40 @@ pub fn compression(training: &Training) -> Outcome<Option<f64>> {
         return usage(format!("--kv-store: `{store}` is not one of {}", known.join(", ")));
     };
     let threshold = training.gc_threshold.unwrap_or(0.5);
-    if !(threshold.is_finite() && threshold as f32 > 0.0) {
-        return usage(format!("--gc-threshold: `{threshold}` is not a positive number"));
-    }
     match training.gc_type.as_str() {
         "none" => {
             if training.gc_threshold.is_some() {
-                tracing::warn!("--gc-threshold is without effect: it is for --gc-type 2bit");
+                tracing::warn!("--gc-threshold is without effect: it is for --gc-type 2bit or 1bit");
             }
             Ok(None)
         }
-        "2bit" if *compresses => Ok(Some(threshold)),
-        "2bit" => usage(format!("--gc-type: the store `{store}` does not compress gradients; --kv-store device does")),
-        other => usage(format!("--gc-type: `{other}` is not none or 2bit")),
+        kind @ ("1bit" | "2bit") if *compresses => match Compression::new(kind, threshold) {
+            Ok(compression) => Ok(Some(compression)),
+            Err(error) => usage(format!("--gc-threshold: {error}")),
+        },
+        kind @ ("1bit" | "2bit") => {
+            usage(format!("--gc-type {kind}: the store `{store}` does not compress gradients; --kv-store device does"))
+        }
+        other => usage(format!("--gc-type: `{other}` is not none, 2bit or 1bit")),
     }
+}
+
+/// The store of a training on `n_contexts` devices. One device needs a store only for its compression.
+///
+/// # Errors
+/// Fails if the host has no such store.
+pub fn options(
+    training: &Training,
+    compression: Option<Compression>,
+    n_contexts: usize,
+    host: &impl Host,
+) -> Outcome<StoreOptions> {
+    if n_contexts == 1 && compression.is_none() {
+        return Ok(StoreOptions::new(KvStoreChoice::None));
+    }
+    // MXNet's scripts make the store themselves, so it updates the weights however large they are.
+    let store = host.kvstore(&training.kv_store).map_err(Failure::binding)?;
+    Ok(StoreOptions { compression, ..StoreOptions::new(store) })
 }
 
 /// Refuses the flags for profiles.

@@ -220,6 +220,7 @@ impl Plan {
 
 /// Memory for the intermediate values of one call at a time.
 pub struct State {
+    device: Device,
     arena: Option<Arc<Block>>,
     packed: Arc<Packed>,
     /// The engine variable that every task that uses the memory writes.
@@ -243,12 +244,14 @@ impl State {
     /// Returns an error if memory runs out.
     pub fn new(plan: &Plan, context: &ArrayContext, is_static: bool) -> Result<Self> {
         let engine = context.engine().clone();
-        let arena = match arena_bytes(&plan.planned.plan) {
-            0 => None,
-            n => Some(Arc::new(context.storage().allocate(plan.device(), n, Tag::new("executor:arena"))?)),
-        };
         let packed = Arc::new(Packed::new(&plan.planned, context, plan.device(), None)?);
-        Ok(Self { arena, packed, var: engine.new_var(), engine, is_static, halves: [None, None] })
+        let (device, var) = (plan.device(), engine.new_var());
+        let mut state = Self { device, arena: None, packed, var, engine, is_static, halves: [None, None] };
+        state.arena = match arena_bytes(&plan.planned.plan) {
+            0 => None,
+            n => Some(Arc::new(context.allocate_for(device, n, Tag::new("executor:arena"), &state.var)?)),
+        };
+        Ok(state)
     }
 
     /// The forward steps or the gradient steps with addresses for these arrays, ready to run. With `static_shape`, steps
@@ -288,7 +291,7 @@ impl State {
 
     /// The arena and the packed constants of this state, as [`ReadyProgram::over`] takes them.
     fn memory(&self) -> Memory {
-        (self.arena.clone(), self.packed.clone())
+        Memory::on_one(self.device, self.arena.clone(), self.packed.clone())
     }
 
     /// A new state with the same content. The copy is made after all tasks pushed so far have run.
@@ -299,8 +302,8 @@ impl State {
         let mut arena = None;
         let var = self.engine.new_var();
         if let Some(from) = self.arena.clone() {
-            let block = context.storage().allocate(from.device(), from.len(), Tag::new("executor:arena"))?;
-            let to = Arc::new(block);
+            let tag = Tag::new("executor:arena");
+            let to = Arc::new(context.allocate_for(from.device(), from.len(), tag, &var)?);
             arena = Some(to.clone());
             let task = self.engine.task("copy of a state").device(from.device()).read(&self.var).write(&var);
             let copies = context.copies(from.device())?.cloned();
@@ -318,6 +321,7 @@ impl State {
             })?;
         }
         Ok(Self {
+            device: self.device,
             arena,
             packed: self.packed.clone(),
             var,
@@ -358,7 +362,8 @@ pub fn push_segments(
     for segment in segments {
         let (ready, steps) = (ready.clone(), segment.steps.clone());
         let run = move |task: &RunContext| ready.run(steps, random, task);
-        push((engine, device), segment, [&state.var], |index| bound[index].var(), |index| outputs[index].var(), run)?;
+        let (of_bound, of_output) = (|index: usize| bound[index].var(), |index: usize| outputs[index].var());
+        push((engine, device), segment, [&state.var], of_bound, of_output, &[], run)?;
     }
     Ok(())
 }

@@ -175,6 +175,7 @@ impl Emit<'_> {
             n_visible: proposal.outputs.len(),
             backward_of,
             clone_of,
+            device: last.device,
             ..Node::variable(format!("{}_fused", last.name), group.into_iter().collect::<Attrs>())
         };
         let outputs = proposal.outputs.iter().map(|e| self.graph.entry_id(*e)).collect();

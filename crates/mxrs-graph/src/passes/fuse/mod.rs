@@ -6,7 +6,7 @@
 //! earlier set. The set that moves must not pass a node that it reads, that reads it, or to which a control dependency
 //! connects it. So no path leaves a set and returns. The work per edge is constant.
 //!
-//! The calls of a set have the same shape, the same `__ctx_group__` and the same class. The caller defines the class, such
+//! The calls of a set have the same shape, the same `__ctx_group__`, the same device and the same class. The caller defines the class, such
 //! as a layout. All calls of a set belong to the forward part, or all belong to the gradient. Never fused: calls that are
 //! views or read only the shape of an input in the current mode, calls with subgraphs, and calls that read a variable which
 //! some call rewrites. A set has at most 16 inputs and outputs together, at most 8 of them outputs, and at most 32 calls.

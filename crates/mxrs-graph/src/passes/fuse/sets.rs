@@ -3,7 +3,7 @@
 use super::{FusionRequest, Reach};
 use crate::{EntryId, Graph, Node, NodeId};
 use mxrs_op::{Pointwise, View};
-use mxrs_types::Shape;
+use mxrs_types::{Device, Shape};
 use rustc_hash::FxHashMap;
 
 /// The largest number of inputs and outputs of a set.
@@ -50,6 +50,10 @@ pub fn grow<'g>(graph: &'g Graph, request: &FusionRequest<'_>) -> Sets<'g> {
     sets
 }
 
+/// What calls of one class have in common: the shape, the context group, the device, the class that the request gives, and
+/// whether they belong to the forward half.
+type Class<'a> = (&'a Shape, Option<&'a str>, Option<Device>, u64, bool);
+
 /// Returns a number for each node. Calls with the same number may be fused.
 fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
     let mut is_rewritten = vec![false; graph.n_nodes()];
@@ -61,7 +65,7 @@ fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
             }
         }
     }
-    let mut numbers: FxHashMap<(&Shape, Option<&str>, u64, bool), u32> = FxHashMap::default();
+    let mut numbers: FxHashMap<Class<'_>, u32> = FxHashMap::default();
     let mut class = |(id, node): (NodeId, &'_ Node)| -> Option<u32> {
         let (op, params) = node.call()?;
         let is_plain = op.pointwise == Pointwise::Yes
@@ -78,7 +82,8 @@ fn classes(graph: &Graph, request: &FusionRequest<'_>) -> Vec<Option<u32>> {
         let asked = (request.class)(id)?;
         let group = graph.node(id).attrs.get("__ctx_group__");
         let next = numbers.len() as u32;
-        Some(*numbers.entry((shape, group, asked, id.index() < request.n_forward_nodes)).or_insert(next))
+        let class = (shape, group, node.device, asked, id.index() < request.n_forward_nodes);
+        Some(*numbers.entry(class).or_insert(next))
     };
     graph.iter().map(&mut class).collect()
 }

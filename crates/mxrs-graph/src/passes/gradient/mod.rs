@@ -75,7 +75,7 @@ impl TrainingGraph {
 /// Every gradient is a separate head: a `_copy` is inserted if two gradients would be the same entry, or if a gradient is a
 /// variable or a forward output. Calls that compute gradients are named `<node>_backward` and sums `<node>_grad_sum`,
 /// followed by a number if the name is taken. These calls and sums are marked with
-/// [`Node::backward_of`](crate::Node::backward_of), and inherit `__ctx_group__` from the forward node.
+/// [`Node::backward_of`](crate::Node::backward_of), and inherit `__ctx_group__` and the device from the forward node.
 ///
 /// # Errors
 /// Fails in each of these cases:

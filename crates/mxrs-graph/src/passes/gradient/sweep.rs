@@ -134,7 +134,9 @@ impl<'g> Sweep<'g> {
                 HeadGrads::Ones => self.add_call("ones_like", name, Attrs::new(), vec![*head], head.node)?,
                 HeadGrads::Variables => {
                     let name = self.names.take(name);
-                    *variable.insert(self.out.add_variable(name, Attrs::new()))
+                    let id = *variable.insert(self.out.add_variable(name, Attrs::new()));
+                    self.out.set_device(id, graph.node(head.node).device)?;
+                    id
                 }
             };
             self.add_term(graph.entry_id(*head), Entry::new(grad, 0))?;
@@ -212,6 +214,7 @@ impl<'g> Sweep<'g> {
         let doing = || format!("differentiating node `{}`", self.graph.node(of).name);
         let made = self.out.add_op(op, name, own, inputs).context(doing)?;
         self.out.set_backward_of(made, of)?;
+        self.out.set_device(made, self.graph.node(of).device)?;
         if matches!(op.name, "zeros_like" | "_zeros") {
             self.zeros.insert(made);
         }

@@ -69,8 +69,9 @@ impl Emission {
             is_train: false,
         };
         // All calls but the last prepare the replacement, which pays off only if they run once.
+        let device = chain.last().and_then(|call| graph.node(call.id).device);
         let prepares_once = calls.iter().rev().skip(1).all(|c| c.is_constant);
-        let is_wanted = prepares_once && (with.accept)(&Proposal { pattern, members: &members, call });
+        let is_wanted = prepares_once && (with.accept)(&Proposal { pattern, members: &members, call }, device);
         let members = chain.iter().map(|call| call.id).collect();
         Ok(is_wanted.then_some(Self { pattern: pattern.name, members, calls }))
     }
@@ -109,6 +110,7 @@ impl Emission {
                 false => names.take(format!("{}{}", graph.node(seed).name, planned.call.suffix)),
             };
             let node = rewrite.out.add_op(&planned.op, name, planned.call.attrs.clone(), inputs)?;
+            rewrite.out.set_device(node, graph.node(end).device)?;
             made.push(planned.outputs.clone());
             added.push(node);
             if is_last {

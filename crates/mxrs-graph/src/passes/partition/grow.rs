@@ -3,6 +3,7 @@
 use super::Partitioning;
 use crate::{Graph, Node, NodeId};
 use mxrs_op::{Member, Pattern, Stage, TensorDesc};
+use mxrs_types::Device;
 
 /// One call of a chain.
 #[derive(Clone, Debug)]
@@ -151,7 +152,7 @@ fn is_plain(node: &Node) -> bool {
     !has_effect && node.subgraphs.is_empty() && node.backward_of.is_none() && node.clone_of.is_none()
 }
 
-/// The device group of a node. All calls of a chain have the same group, so a chain stays on one device.
-fn group(node: &Node) -> Option<&str> {
-    node.attrs.get("__ctx_group__")
+/// The device group and the device of a node. All calls of a chain have the same, so a chain stays on one device.
+fn group(node: &Node) -> (Option<&str>, Option<Device>) {
+    (node.attrs.get("__ctx_group__"), node.device)
 }

@@ -22,7 +22,7 @@ use crate::{Graph, NodeId};
 use emit::Emission;
 use grow::{Chain, Grower};
 use mxrs_op::{OpSet, Pattern, Proposal, TensorDesc};
-use mxrs_types::Result;
+use mxrs_types::{Device, Result};
 
 /// The input of partitioning.
 pub struct Partitioning<'a> {
@@ -34,8 +34,8 @@ pub struct Partitioning<'a> {
     pub descs: &'a [TensorDesc],
     /// For each node, whether its outputs are the same in every run.
     pub is_constant: &'a [bool],
-    /// Whether to accept a replacement.
-    pub accept: &'a dyn Fn(&Proposal<'_>) -> bool,
+    /// Whether to accept a replacement on the [device](crate::Node::device) of its chain.
+    pub accept: &'a dyn Fn(&Proposal<'_>, Option<Device>) -> bool,
 }
 
 /// A chain that was replaced.

@@ -266,7 +266,7 @@ fn a_pattern_that_asks_for_an_unknown_operator_is_an_error() {
     let error = |pattern: &mxrs_op::Pattern| {
         let patterns = std::slice::from_ref(pattern);
         let with =
-            super::Partitioning { patterns, ops: &ops, descs: &descs, is_constant: &is_constant, accept: &|_| true };
+            super::Partitioning { patterns, ops: &ops, descs: &descs, is_constant: &is_constant, accept: &|_, _| true };
         super::partition(&graph, &with).err().unwrap().to_string()
     };
     assert!(error(&wrong).contains("Missing"));

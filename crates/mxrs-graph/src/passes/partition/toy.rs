@@ -59,7 +59,13 @@ pub fn partitioned_with(
 ) -> Partitioned {
     let descs = vec![TensorDesc::dense([3], DType::F64); graph.n_entries()];
     let is_constant = constant_nodes(graph, false, |id| graph.node(id).name.starts_with('c'));
-    let with = Partitioning { patterns, ops, descs: &descs, is_constant: &is_constant, accept };
+    let with = Partitioning {
+        patterns,
+        ops,
+        descs: &descs,
+        is_constant: &is_constant,
+        accept: &|proposal, _| accept(proposal),
+    };
     partition(graph, &with).expect("a graph that can be partitioned")
 }
 

@@ -3,7 +3,7 @@
 use super::place;
 use crate::passes::interpreter::{self as run, Choices, Given};
 use crate::test_ops::smooth;
-use crate::{Entry, GradientRequest, Graph, GraphBuilder, NodeId, gradient};
+use crate::{Entry, GradientRequest, Graph, GraphBuilder, NodeId, TrainingGraph, gradient};
 use indexmap::IndexMap;
 use mxrs_op::{Attrs, OpSet};
 use mxrs_types::Device;
@@ -15,6 +15,18 @@ const RIGHT: Device = Device::gpu(1);
 
 fn groups() -> IndexMap<String, Device> {
     IndexMap::from([("left".to_string(), LEFT), ("right".to_string(), RIGHT)])
+}
+
+/// The placed graph with the copies that it needs.
+fn with_copies(graph: &Graph, ops: &OpSet) -> TrainingGraph {
+    let forward = TrainingGraph {
+        graph: place(graph, HERE, &groups()).unwrap(),
+        n_forward_nodes: graph.n_nodes(),
+        n_forward_heads: graph.heads().len(),
+        wanted: Vec::new(),
+        head_grads: vec![None; graph.heads().len()],
+    };
+    forward.with_copies(ops, HERE).unwrap().unwrap_or(forward)
 }
 
 /// Adds calls `(operator, name, group, inputs)`, the last of which is the head.
@@ -46,30 +58,27 @@ fn nodes_follow_groups_and_neighbors() {
         ("Mul", "y", "", &["m", "follows"]),
     ];
     let graph = net(&ops, &calls);
-    let (placed, devices) = place(&graph, &ops, HERE, &groups()).unwrap();
-    let at = |name: &str| devices[placed.find(name).unwrap().index()];
-    let expected = [("x", LEFT), ("before", LEFT), ("a", LEFT), ("follows", LEFT), ("m", RIGHT), ("state", RIGHT)];
-    expected.iter().for_each(|(name, device)| assert_eq!(at(name), *device, "{name}"));
-    assert_eq!(at("y"), RIGHT);
+    let placed = with_copies(&graph, &ops).graph;
+    let at = |name: &str| placed.node(placed.find(name).unwrap()).device;
+    let expected = [("x", HERE), ("before", HERE), ("a", LEFT), ("follows", LEFT), ("m", RIGHT), ("state", RIGHT)];
+    expected.iter().for_each(|(name, device)| assert_eq!(at(name), Some(*device), "{name}"));
+    assert_eq!(at("y"), Some(RIGHT));
     // `follows` is read twice on the right device, and copied once.
     let copies: Vec<&str> =
         placed.nodes().iter().filter(|n| n.op_name() == "_CrossDeviceCopy").map(|n| n.name.as_str()).collect();
-    assert_eq!(copies, ["follows_0_copy"]);
-    assert_eq!(at("follows_0_copy"), RIGHT);
-    // Without groups, every node stays on the default device.
-    let (same, devices) = place(&graph, &ops, HERE, &IndexMap::new()).unwrap();
-    assert_eq!((format!("{same:?}"), devices), (format!("{graph:?}"), vec![HERE; graph.n_nodes()]));
+    assert_eq!(copies, ["before_0_copy", "follows_0_copy"]);
+    assert_eq!([at("before_0_copy"), at("follows_0_copy")], [Some(LEFT), Some(RIGHT)]);
 }
 
 #[test]
 fn what_cannot_be_placed_is_named() {
     let ops = smooth::set();
     let graph = net(&ops, &[("Sin", "y", "middle", &["x"])]);
-    let text = place(&graph, &ops, HERE, &groups()).unwrap_err().to_string();
+    let text = place(&graph, HERE, &groups()).unwrap_err().to_string();
     assert!(text.contains("`y`") && text.contains("`middle`") && text.contains("left, right"), "{text}");
     let calls: [(&str, &str, &str, &[&str]); 2] =
         [("Moving", "m", "left", &["x", "state"]), ("Moving", "n", "right", &["m", "state"])];
-    let text = place(&net(&ops, &calls), &ops, HERE, &groups()).unwrap_err().to_string();
+    let text = place(&net(&ops, &calls), HERE, &groups()).unwrap_err().to_string();
     assert!(text.contains("`state`") && text.contains("`n`") && text.contains("gpu(1)"), "{text}");
 }
 
@@ -96,21 +105,31 @@ proptest! {
         }
         b.set_heads(plain.heads().to_vec());
         let graph = b.build().unwrap();
-        let joined = gradient(&graph, &ops, &GradientRequest::of_variables(&graph, ["x0", "x1", "x2"]).unwrap()).unwrap();
-        let (placed, devices) = joined.place(&ops, HERE, &groups()).unwrap();
-        prop_assert_eq!(devices.len(), placed.graph.n_nodes());
+        let wanted = ["x0", "x1", "x2"];
+        let differentiated = |graph: &Graph| {
+            gradient(graph, &ops, &GradientRequest::of_variables(graph, wanted).unwrap()).unwrap()
+        };
+        let plain = differentiated(&graph);
+        let placed = differentiated(&place(&graph, HERE, &groups()).unwrap());
+        let placed = placed.with_copies(&ops, HERE).unwrap().unwrap_or(placed);
+        let on = |id: NodeId| placed.graph.node(id).device.unwrap();
         for (id, node) in placed.graph.iter() {
             let is_copy = node.op_name() == "_CrossDeviceCopy";
-            let crosses = |e: &Entry| devices[e.node.index()] != devices[id.index()];
-            prop_assert!(node.inputs.iter().all(|e| crosses(e) == is_copy));
-            if let Some(forward) = node.backward_of.filter(|_| !is_copy) {
-                prop_assert_eq!(devices[forward.index()], devices[id.index()]);
+            prop_assert!(node.inputs.iter().all(|e| (on(e.node) != on(id)) == is_copy));
+            let is_sum = node.op_name() == "add_n" || node.op_name() == "_grad_add";
+            if let Some(forward) = node.backward_of.filter(|_| !is_copy && !is_sum) {
+                prop_assert_eq!(on(forward), on(id));
             }
             prop_assert_eq!(placed.is_forward(id), node.backward_of.is_none());
         }
-        prop_assert_eq!(run::heads(&placed.graph, &Given::default()), run::heads(&joined.graph, &Given::default()));
-        let (forward, ahead) = place(&graph, &ops, HERE, &groups()).unwrap();
-        prop_assert_eq!(placed.n_forward_nodes, forward.n_nodes());
-        prop_assert_eq!(&devices[..ahead.len()], ahead.as_slice());
+        for (at, wanted) in placed.wanted.iter().enumerate() {
+            prop_assert_eq!(on(wanted.node), on(placed.graph.heads()[placed.n_forward_heads + at].node));
+        }
+        prop_assert_eq!(run::heads(&placed.graph, &Given::default()), run::heads(&plain.graph, &Given::default()));
+        let forward = with_copies(&graph, &ops);
+        prop_assert_eq!(placed.n_forward_nodes, forward.graph.n_nodes());
+        for (ahead, node) in forward.graph.nodes().iter().zip(placed.graph.nodes()) {
+            prop_assert_eq!((&ahead.name, ahead.device), (&node.name, node.device));
+        }
     }
 }

@@ -1,0 +1,44 @@
+//! The profiler, with MXNet's interface: where time and memory go.
+//!
+//! [`Profiler`] takes the records that `mxrs-trace` collects and writes them: a trace for chrome://tracing and Perfetto, a table, JSON,
+//! CSV, stacks for flame graphs, a list of memory blocks, and a report, which is a page for a browser. A program marks its own
+//! work with [`Domain`], [`Task`], [`Frame`], [`Event`], [`Counter`] and [`Marker`].
+//!
+//! This crate does not know the executor, the engine or storage: it sees only records.
+//!
+//! Tests cite the numbers T1 to T6:
+//! - T1, T2: the list of memory has a tag for each block, and no byte twice.
+//! - T3: the trace is JSON, and its begins and ends nest for each process and thread.
+//! - T4: a profiler that is off costs one load per place.
+//! - T5, T6: the table is sorted as MXNet sorts it; a reset clears all of it, in any state.
+//!
+//! Read next: [`Config`] for what can be recorded and written, [`Profiler`] for use, `docs/design/0022-profiler.md` for the design.
+
+mod api;
+mod config;
+mod drainer;
+mod folded;
+#[cfg(feature = "layer")]
+mod layer;
+mod memory;
+mod names;
+mod objects;
+mod outputs;
+mod perfetto;
+mod profiler;
+mod report;
+mod schedule;
+mod session;
+mod stats;
+mod trace;
+
+pub use api::{ApiCall, api_call};
+pub use config::{Config, Peaks};
+#[cfg(feature = "layer")]
+pub use layer::ProfilerLayer;
+pub use mxrs_trace::{Kinds, MarkScope, ScopeGuard, enter_scope};
+pub use objects::{Counter, Domain, Event, Frame, Marker, Started, Task};
+pub use profiler::{Profiler, State};
+pub use report::{MemoryPlan, Rectangle};
+pub use schedule::{Phase, Schedule};
+pub use stats::{Entry, Format, SortBy, Stats, Unit};

@@ -1,0 +1,99 @@
+//! How close operators are to what the machine can do.
+
+use crate::config::Peaks;
+use mxrs_trace::{Label, Span, SpanKind, details_of};
+use rustc_hash::FxHashMap;
+
+/// The costs and the time of all calls of one name.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sum {
+    pub(super) n_calls: u64,
+    pub(super) ns: u64,
+    /// Floating-point operations; a multiply-add is two.
+    pub(super) flops: f64,
+    /// Bytes that are read and written at least.
+    pub(super) bytes: f64,
+}
+
+/// What limits an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// Arithmetic.
+    Compute,
+    /// The bandwidth of memory.
+    Memory,
+    /// Neither: the operator takes more than ten times as long as both would allow.
+    Overhead,
+}
+
+impl Sum {
+    /// The share of the time that the machine needs at least, and what limits the operator.
+    pub(super) fn share(&self, peaks: Peaks) -> (f64, Limit) {
+        let seconds = self.ns as f64 * 1e-9;
+        let (compute, memory) = (self.flops / peaks.flops_per_s, self.bytes / peaks.bytes_per_s);
+        let share = if seconds > 0.0 { compute.max(memory) / seconds } else { 0.0 };
+        let limit = match () {
+            () if share < 0.1 => Limit::Overhead,
+            () if compute >= memory => Limit::Compute,
+            () => Limit::Memory,
+        };
+        (share, limit)
+    }
+}
+
+/// Operators whose details have `flops` or `bytes`, by name.
+#[derive(Debug, Default)]
+pub(super) struct Roofline {
+    sums: FxHashMap<Label, Sum>,
+    /// The costs of details that were read before.
+    costs: FxHashMap<Label, Option<(f64, f64)>>,
+}
+
+impl Roofline {
+    pub(super) fn take(&mut self, span: &Span) {
+        if !matches!(span.kind, SpanKind::Symbolic | SpanKind::Imperative) {
+            return;
+        }
+        let costs = *self.costs.entry(span.details).or_insert_with(|| costs_of(span.details));
+        let Some((flops, bytes)) = costs else { return };
+        let sum = self.sums.entry(span.name).or_default();
+        sum.n_calls += 1;
+        sum.ns += span.end_ns.saturating_sub(span.begin_ns);
+        sum.flops += flops;
+        sum.bytes += bytes;
+    }
+
+    /// The sums, those with the longest times first.
+    pub(super) fn sums(&self) -> Vec<(&'static str, Sum)> {
+        let mut sums: Vec<_> = self.sums.iter().map(|(name, sum)| (name.text(), *sum)).collect();
+        sums.sort_by(|a, b| (b.1.ns, a.0).cmp(&(a.1.ns, b.0)));
+        sums
+    }
+}
+
+fn costs_of(details: Label) -> Option<(f64, f64)> {
+    let number = |wanted| details_of(details).find(|(name, _)| *name == wanted)?.1.parse::<f64>().ok();
+    match (number("flops"), number("bytes")) {
+        (None, None) => None,
+        (flops, bytes) => Some((flops.unwrap_or(0.0), bytes.unwrap_or(0.0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longer_of_both_times_limits() {
+        let peaks = Peaks { flops_per_s: 1e12, bytes_per_s: 1e10 };
+        let of = |ns, flops, bytes| Sum { n_calls: 1, ns, flops, bytes }.share(peaks);
+        let is = |(share, limit): (f64, Limit), expected: f64, wanted| {
+            assert!((share - expected).abs() < 1e-9, "{share}");
+            assert_eq!(limit, wanted);
+        };
+        is(of(2_000_000, 1e9, 1e6), 0.5, Limit::Compute);
+        is(of(1_000_000, 1e8, 5e6), 0.5, Limit::Memory);
+        is(of(100_000_000, 1e9, 1e6), 0.01, Limit::Overhead);
+        is(of(0, 1.0, 1.0), 0.0, Limit::Overhead);
+    }
+}

@@ -1,0 +1,153 @@
+//! From the first run to the finishing dump: the collector, and what takes its records.
+
+use crate::config::Config;
+use crate::memory::Book;
+use crate::outputs::Outputs;
+use crate::report::MemoryPlan;
+use crate::stats::Stats;
+use mxrs_trace::{Collector, Event, Kinds, ThreadInfo, now_ns};
+use mxrs_types::Result;
+use std::path::Path;
+use std::time::Instant;
+
+pub(crate) struct Session {
+    collector: Collector,
+    outputs: Outputs,
+    book: Book,
+    /// Records that are not in order yet: a record of another thread that belongs before them may still be on its way.
+    held: Vec<(ThreadInfo, Event)>,
+    committed: Instant,
+    n_dropped: u64,
+    /// Whether records other than those of memory are discarded, because a step warms up.
+    is_warming_up: bool,
+}
+
+impl Session {
+    /// Claims the collector of the process and creates the files.
+    ///
+    /// # Errors
+    /// Fails if another profiler of the process is running or a file cannot be written.
+    pub(crate) fn start(config: &Config) -> Result<Self> {
+        let collector = Collector::claim()?;
+        Ok(Self {
+            collector,
+            outputs: Outputs::create(config)?,
+            book: Book::default(),
+            held: Vec::new(),
+            committed: Instant::now(),
+            n_dropped: 0,
+            is_warming_up: false,
+        })
+    }
+
+    /// Records these kinds from now on.
+    pub(crate) fn switch(&self, kinds: Kinds) {
+        self.collector.switch(kinds);
+    }
+
+    /// The name of the trace.
+    pub(crate) fn trace_path(&self) -> &Path {
+        self.outputs.trace_path()
+    }
+
+    /// Takes the records that were made before this call, in the order of their times; returns their number. `stats` are the
+    /// statistics to keep, if any.
+    ///
+    /// If one record was made before another, then it was in its ring when the other one was made. So if records newer than
+    /// the start of a drain are held back until the next drain, they are taken in this order, too.
+    pub(crate) fn drain(&mut self, mut stats: Option<&mut Stats>) -> usize {
+        let until = now_ns();
+        self.collect();
+        let n_ready = self.held.partition_point(|(_, event)| event.at_ns() < until);
+        let mut held = std::mem::take(&mut self.held);
+        for (thread, event) in held.drain(..n_ready) {
+            self.take(thread, &event, stats.as_deref_mut());
+        }
+        self.held = held;
+        n_ready
+    }
+
+    /// Takes all records, for a profiler that has been switched off; returns their number.
+    pub(crate) fn drain_all(&mut self, mut stats: Option<&mut Stats>) -> usize {
+        self.collect();
+        let held = std::mem::take(&mut self.held);
+        for (thread, event) in &held {
+            self.take(*thread, event, stats.as_deref_mut());
+        }
+        held.len()
+    }
+
+    /// The number of records that were dropped.
+    pub(crate) fn n_dropped(&self) -> u64 {
+        self.n_dropped
+    }
+
+    fn collect(&mut self) {
+        let held = &mut self.held;
+        self.collector.drain(|thread, event| held.push((thread, event)));
+        held.sort_by_key(|(_, event)| event.at_ns());
+        self.n_dropped = self.collector.n_dropped();
+    }
+
+    fn take(&mut self, thread: ThreadInfo, event: &Event, stats: Option<&mut Stats>) {
+        // The memory that steps allocate while they warm up stays in use, so it is counted.
+        let level = match event {
+            Event::Memory(memory) => Some(self.book.take(memory)),
+            _ => None,
+        };
+        if self.is_warming_up {
+            return;
+        }
+        if let Some(stats) = stats {
+            stats.add(event);
+            level.iter().for_each(|level| stats.add_memory(level));
+        }
+        self.outputs.take(thread, event, level.as_ref());
+    }
+
+    /// Discards the records of steps from now on, or keeps them. Records made so far are taken first.
+    pub(crate) fn set_warming_up(&mut self, is_warming_up: bool, stats: Option<&mut Stats>) {
+        self.drain(stats);
+        self.is_warming_up = is_warming_up;
+    }
+
+    /// Adds a memory plan to the report, if there is one.
+    pub(crate) fn add_plan(&mut self, plan: MemoryPlan) {
+        self.outputs.add_plan(plan);
+    }
+
+    /// Whether the time for the next commit of a continuous dump has come.
+    pub(crate) fn is_due(&self, config: &Config) -> bool {
+        config.continuous_dump && self.committed.elapsed() >= config.dump_period
+    }
+
+    /// Writes the files that grow.
+    ///
+    /// # Errors
+    /// The first error of a write since the last call.
+    pub(crate) fn commit(&mut self, is_last: bool) -> Result<()> {
+        self.committed = Instant::now();
+        self.outputs.commit(self.n_dropped, is_last)
+    }
+
+    /// Writes all files.
+    ///
+    /// # Errors
+    /// The first error of a write.
+    pub(crate) fn write(&mut self, config: &Config, stats: &Stats, is_last: bool) -> Result<()> {
+        let grown = self.commit(is_last);
+        grown.and(self.outputs.write(config, &mut self.book, stats, self.n_dropped, is_last))
+    }
+
+    /// Finishes the files and continues with those of other settings.
+    ///
+    /// # Errors
+    /// Fails if the new files cannot be created, and then continues with the old ones; fails with the error of a write of the
+    /// old files, and then continues with the new ones.
+    pub(crate) fn replace_outputs(&mut self, config: &Config) -> Result<()> {
+        let outputs = Outputs::create(config)?;
+        let finished = self.commit(true);
+        self.outputs = outputs;
+        finished
+    }
+}

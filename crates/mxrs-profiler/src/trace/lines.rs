@@ -1,0 +1,243 @@
+//! The lines of the trace, one JSON object each.
+
+use crate::memory::Level;
+use crate::names::{self, cut, json_string};
+use mxrs_sync::Arc;
+use mxrs_trace::{Count, Event, Label, Mark, MarkScope, Span, SpanKind, ThreadInfo, details_of};
+use mxrs_types::{Device, DeviceKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt::{self, Write as _};
+
+/// The number of processes that MXNet reserves for GPUs.
+const GPUS: u32 = 32;
+
+/// Lines that wait to be written, and what the lines so far have announced.
+pub(super) struct Lines {
+    text: String,
+    n_cpus: u32,
+    n_gpus: u32,
+    /// Processes with a name.
+    processes: FxHashSet<u32>,
+    /// Processes and threads with a name.
+    threads: FxHashSet<(u32, u32)>,
+    /// Names as JSON strings, and details as JSON objects, which are the same for most records.
+    quoted: FxHashMap<Label, Arc<str>>,
+    arguments: FxHashMap<Label, Arc<str>>,
+    is_first: bool,
+}
+
+/// Nanoseconds as microseconds with three decimals.
+struct Micros(u64);
+
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1000, self.0 % 1000)
+    }
+}
+
+impl Lines {
+    /// The head of a trace: the processes of devices, as MXNet numbers them. There are rows for GPUs if `n_gpus > 0`.
+    pub(super) fn new(n_gpus: u32) -> Self {
+        let n_cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        let n_gpus = if n_gpus > 0 { n_gpus.max(GPUS) } else { 0 };
+        let mut lines = Self {
+            text: "{\"traceEvents\":[".to_owned(),
+            n_cpus,
+            n_gpus,
+            processes: FxHashSet::default(),
+            threads: FxHashSet::default(),
+            quoted: FxHashMap::default(),
+            arguments: FxHashMap::default(),
+            is_first: true,
+        };
+        let cpus = (0..n_cpus).map(Device::cpu);
+        let others = (0..n_gpus).map(Device::gpu).chain([Device::cpu_pinned(0), Device::cpu_shared(0)]);
+        for device in cpus.chain(others) {
+            lines.device(device);
+        }
+        lines
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+    }
+
+    fn line(&mut self, line: fmt::Arguments<'_>) {
+        self.text.push_str(if self.is_first { "\n" } else { ",\n" });
+        self.is_first = false;
+        // Writing to a string does not fail.
+        let _ = self.text.write_fmt(line);
+    }
+
+    /// The process of a device, which is announced if it is new.
+    fn device(&mut self, device: Device) -> u32 {
+        let name = names::device(device);
+        let number = match device.kind {
+            DeviceKind::Cpu if device.id < self.n_cpus => device.id,
+            DeviceKind::Gpu if device.id < self.n_gpus => self.n_cpus + device.id,
+            DeviceKind::CpuPinned => self.n_cpus + self.n_gpus,
+            DeviceKind::CpuShared => self.n_cpus + self.n_gpus + 1,
+            DeviceKind::Cpu | DeviceKind::Gpu => hash(&name),
+        };
+        self.process(number, &name)
+    }
+
+    /// The process of a category.
+    fn category(&mut self, category: &str) -> u32 {
+        self.process(hash(category), category)
+    }
+
+    fn process(&mut self, number: u32, name: &str) -> u32 {
+        if self.processes.insert(number) {
+            let name = json_string(name);
+            self.line(format_args!(
+                "{{\"ph\":\"M\",\"args\":{{\"name\":{name}}},\"pid\":{number},\"name\":\"process_name\"}}"
+            ));
+        }
+        number
+    }
+
+    /// A name as a JSON string.
+    fn quoted(&mut self, name: Label) -> Arc<str> {
+        Arc::clone(self.quoted.entry(name).or_insert_with(|| json_string(cut(name.text())).into()))
+    }
+
+    /// Names the thread in the process, unless it is known there.
+    fn thread(&mut self, process: u32, thread: ThreadInfo) {
+        if self.threads.insert((process, thread.number)) && thread.name != Label::NONE {
+            let (name, number) = (json_string(cut(thread.name.text())), thread.number);
+            self.line(format_args!(
+                "{{\"ph\":\"M\",\"args\":{{\"name\":{name}}},\"pid\":{process},\"tid\":{number},\"name\":\"thread_name\"}}"
+            ));
+        }
+    }
+
+    pub(super) fn add(&mut self, thread: ThreadInfo, event: &Event, level: Option<&Level>) {
+        match event {
+            Event::Span(span) => self.span(thread, span),
+            Event::Mark(mark) => self.mark(thread, mark),
+            Event::Count(Count { name, category, at_ns, value, .. }) => {
+                self.counter(thread, names::domain_of(*category), name.text(), *at_ns, *value);
+            }
+            Event::Memory(memory) => {
+                if let Some(level) = level {
+                    let (category, counter, bytes) = names::counter_of(level);
+                    self.counter(thread, category, &counter, memory.at_ns, bytes);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn span(&mut self, thread: ThreadInfo, span: &Span) {
+        let category = names::category_of(span);
+        let process = match span.kind {
+            SpanKind::Symbolic | SpanKind::Segment | SpanKind::Imperative => self.device(span.device),
+            SpanKind::Push | SpanKind::Run | SpanKind::Complete => self.category(names::ENGINE),
+            SpanKind::Region => self.category("tracing"),
+            _ => self.category(&category),
+        };
+        self.thread(process, thread);
+        let (begin, end, more) = match span.kind {
+            SpanKind::Api | SpanKind::Task => ("b", "e", format!(",\"id\":{}", thread.number)),
+            SpanKind::Frame => ("(", ")", String::new()),
+            _ => ("B", "E", String::new()),
+        };
+        let (name, category, tid) = (self.quoted(span.name), json_string(&category), thread.number);
+        let args = Arc::clone(self.arguments.entry(span.details).or_insert_with(|| arguments(span.details).into()));
+        let (from, to) = (Micros(span.begin_ns), Micros(span.end_ns));
+        self.line(format_args!(
+            "{{\"name\":{name},\"cat\":{category},\"ph\":\"{begin}\",\"ts\":{from}{more},\"pid\":{process},\"tid\":{tid}{args}}}"
+        ));
+        self.line(format_args!(
+            "{{\"name\":{name},\"cat\":{category},\"ph\":\"{end}\",\"ts\":{to}{more},\"pid\":{process},\"tid\":{tid}}}"
+        ));
+        self.flow(thread, span, process);
+    }
+
+    /// The arrow from the push of a task through its run to its completion, and the number of tasks that are pending.
+    fn flow(&mut self, thread: ThreadInfo, span: &Span, process: u32) {
+        let (step, at_ns) = match span.kind {
+            SpanKind::Push => ("\"s\"", span.begin_ns),
+            SpanKind::Run => ("\"t\"", span.begin_ns),
+            SpanKind::Complete => ("\"f\",\"bp\":\"e\"", span.begin_ns),
+            _ => return,
+        };
+        let (id, ts, tid) = (span.task, Micros(at_ns), thread.number);
+        self.line(format_args!(
+            "{{\"name\":\"task\",\"cat\":\"engine\",\"ph\":{step},\"id\":\"0x{id:x}\",\"ts\":{ts},\"pid\":{process},\"tid\":{tid}}}"
+        ));
+        if span.kind != SpanKind::Run {
+            self.counter(thread, names::ENGINE, "Pending tasks", span.begin_ns, span.pending.into());
+        }
+    }
+
+    fn mark(&mut self, thread: ThreadInfo, mark: &Mark) {
+        let category = names::marks_of(mark.category);
+        let process = self.category(&category);
+        self.thread(process, thread);
+        let scope = match mark.scope {
+            MarkScope::Global => "g",
+            MarkScope::Thread => "t",
+            MarkScope::Process | MarkScope::Task | MarkScope::Marker => "p",
+        };
+        let (name, category) = (self.quoted(mark.name), json_string(&category));
+        let (ts, tid) = (Micros(mark.at_ns), thread.number);
+        self.line(format_args!(
+            "{{\"name\":{name},\"cat\":{category},\"ph\":\"n\",\"ts\":{ts},\"s\":\"{scope}\",\"pid\":{process},\"tid\":{tid}}}"
+        ));
+    }
+
+    fn counter(&mut self, thread: ThreadInfo, category: &str, name: &str, at_ns: u64, value: u64) {
+        let process = self.category(category);
+        let (name, category) = (json_string(cut(name)), json_string(category));
+        let (ts, tid) = (Micros(at_ns), thread.number);
+        self.line(format_args!(
+            "{{\"name\":{name},\"cat\":{category},\"ph\":\"C\",\"ts\":{ts},\"args\":{{{name}:{value}}},\"pid\":{process},\"tid\":{tid}}}"
+        ));
+    }
+}
+
+/// Details as `,"args":{…}`; numbers are written as numbers.
+fn arguments(details: Label) -> String {
+    let mut text = String::new();
+    let mut lead = ",\"args\":{";
+    for (name, value) in details_of(details) {
+        let value = value.parse::<u64>().map_or_else(|_| json_string(value), |number| number.to_string());
+        let _ = write!(text, "{lead}{}:{value}", json_string(name));
+        lead = ",";
+    }
+    if !text.is_empty() {
+        text.push('}');
+    }
+    text
+}
+
+/// A number for a process from its name: FNV-1a, above the numbers of devices and below 2³¹.
+fn hash(text: &str) -> u32 {
+    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    hash & 0x3fff_ffff | 0x4000_0000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_categories_differ_from_those_of_devices() {
+        let names = ["operator", "event", "MXNET_C_API", "engine", "Device Storage", "Dom", "Dom,frame"];
+        let numbers: std::collections::HashSet<u32> = names.iter().map(|name| hash(name)).collect();
+        assert_eq!(numbers.len(), names.len());
+        assert!(numbers.iter().all(|number| (1 << 30..1 << 31).contains(number)));
+    }
+
+    #[test]
+    fn microseconds_have_three_decimals() {
+        assert_eq!(Micros(7).to_string(), "0.007");
+        assert_eq!(Micros(12_345_060).to_string(), "12345.060");
+    }
+}

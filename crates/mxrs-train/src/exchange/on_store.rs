@@ -1,0 +1,47 @@
+//! The updater of a store: the optimizer, applied to the stored weights.
+
+use mxrs_exec::{Imperative, autograd};
+use mxrs_kvstore::{Key, Update, Value};
+use mxrs_ndarray::NdArray;
+use mxrs_optim::{Parameter, Updater};
+use mxrs_sync::Mutex;
+use mxrs_types::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Weights of the first device that the program has changed. The next update writes them to the store first.
+pub(super) type Changed = Arc<Mutex<HashMap<String, NdArray>>>;
+
+/// Updates stored weights by an optimizer.
+pub(super) struct OnStore {
+    pub nd: Imperative,
+    pub updater: Arc<Mutex<Updater>>,
+    pub changed: Changed,
+}
+
+impl mxrs_kvstore::Updater for OnStore {
+    fn update(&mut self, updates: &[Update]) -> Result<()> {
+        let mut params = Vec::with_capacity(updates.len());
+        for update in updates {
+            let name = match &update.key {
+                Key::Text(name) => name.to_string(),
+                Key::Int(number) => number.to_string(),
+            };
+            let Value::Dense(grad) = &update.sum else {
+                return Err(Error::invalid(format!("gradient of `{name}`"), "row-sparse", "a dense array"));
+            };
+            if let Some(weight) = self.changed.lock().remove(&name) {
+                update.stored.copy_with_priority(&weight, update.priority)?;
+            }
+            let weight = update.stored.clone();
+            // The sum of some of the devices may be on another device than earlier sums.
+            let grad = match weight.device().is_host() && grad.device().is_host() {
+                true => grad.clone(),
+                false => grad.as_in_context(self.nd.context(), weight.device())?,
+            };
+            params.push(Parameter { name, weight, grad });
+        }
+        let _paused = autograd::pause();
+        self.updater.lock().update_all(&self.nd, &params)
+    }
+}

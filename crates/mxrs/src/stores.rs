@@ -1,0 +1,82 @@
+//! Key-value stores by name, with the settings of a runtime.
+
+use crate::{Runtime, RuntimeBuilder, settings};
+use mxrs_kvstore::tree::LinkFacts;
+use mxrs_kvstore::{Constructor, KvStore, KvStoreOptions, LinkSource, StoreRegistry};
+use mxrs_ndarray::ArrayContext;
+use mxrs_types::{Device, Result};
+use std::sync::Arc;
+
+/// Stores that are not part of mxrs, with their names.
+#[derive(Default)]
+pub(crate) struct AddedStores(Vec<(String, Constructor)>);
+
+impl AddedStores {
+    /// The stores of this build and these.
+    ///
+    /// # Errors
+    /// Returns an error if two of these have the same name.
+    pub(crate) fn registry(self) -> Result<StoreRegistry> {
+        let mut registry = StoreRegistry::new();
+        for (name, constructor) in self.0 {
+            registry.register(&name, constructor)?;
+        }
+        Ok(registry)
+    }
+}
+
+impl RuntimeBuilder {
+    /// Adds a key-value store that is not part of mxrs, or replaces the store that a name of MXNet makes. Upper and lower case
+    /// are equal in a name. The constructor is given the name as [`Runtime::kvstore`] got it, and
+    /// [`Runtime::kvstore_options`].
+    pub fn kvstore(mut self, name: impl Into<String>, constructor: Constructor) -> Self {
+        self.stores.0.push((name.into(), constructor));
+        self
+    }
+}
+
+impl Runtime {
+    /// Creates the key-value store of this name: `local`, `device`, an alias of them, or the name of a store that
+    /// [`RuntimeBuilder::kvstore`] added.
+    ///
+    /// ```
+    /// use mxrs::Runtime;
+    /// use mxrs::ndarray::NdArray;
+    /// use mxrs::types::Device;
+    ///
+    /// let runtime = Runtime::from_env()?;
+    /// let store = runtime.kvstore("local")?;
+    /// let on = |id, gradient: &[f32]| NdArray::from_slice_on(runtime.arrays(), [2], gradient, Device::cpu(id));
+    /// store.init(&[("weight".into(), on(0, &[0.0, 0.0])?)])?;
+    ///
+    /// let gradients = [on(0, &[1.0, 2.0])?, on(1, &[10.0, 20.0])?];
+    /// store.pushpull(&gradients.each_ref().map(|gradient| ("weight".into(), gradient.into())), &[], 0)?;
+    /// assert_eq!(gradients[1].to_vec::<f32>()?, [11.0, 22.0]);
+    /// # Ok::<(), mxrs::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error for an unknown name, with the nearest names and the list of all, and for a store that this build does
+    /// not have.
+    pub fn kvstore(&self, name: &str) -> Result<Arc<dyn KvStore>> {
+        self.stores().create(name, self.arrays(), &self.kvstore_options())
+    }
+
+    /// Options of key-value stores according to the settings. The runtime's team sums large arrays. The links between devices
+    /// are those that the registered devices report.
+    pub fn kvstore_options(&self) -> KvStoreOptions {
+        // A user who switches direct copies off does not want a warning that they are missing.
+        let links = self.settings().kvstore.gpu_p2p.then(|| links(self.arrays()));
+        KvStoreOptions { team: Some(Arc::clone(self.team())), links, ..settings::kvstore(self.settings()) }
+    }
+}
+
+/// The links between the devices of `arrays`. A device does not report the speed of a link, so all ranks are 0.
+fn links(arrays: &ArrayContext) -> LinkSource {
+    let arrays = arrays.clone();
+    Arc::new(move |devices: &[Device]| {
+        let pairs = devices.iter().flat_map(|from| devices.iter().map(move |to| (*from, *to)));
+        let is_direct = pairs.map(|(from, to)| arrays.copies_directly(from, to)).collect();
+        LinkFacts { is_direct, ..LinkFacts::indirect(devices.len()) }
+    })
+}

@@ -1,0 +1,139 @@
+//! Mistakes and failures: the error names the operator, the group or the devices, nothing leaks, and the host goes on.
+
+use super::{CPU, DEFAULT, ENGINES, GPUS, MIXED, ON_GPUS, World, assert_same, head_grads, push, steps};
+use mxrs::exec::{BindOptions, Executor};
+use mxrs::ndarray::NdArray;
+use mxrs::types::Device;
+use std::sync::Arc;
+
+type Bits = Vec<(String, Vec<u32>)>;
+
+/// The results of some steps over these devices, or the first error.
+fn run(world: &World, name: &str, on: Option<[Device; 3]>) -> mxrs::Result<Bits> {
+    let network = world.network(name);
+    let executor = world.bind(&network, on, |_| {})?;
+    steps(world, &network, &executor)
+}
+
+#[track_caller]
+fn assert_says(error: &mxrs::Error, parts: &[&str]) {
+    let text = error.to_string();
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+}
+
+#[test]
+fn groups_without_a_device_and_unknown_devices_are_named() {
+    let world = World::new(DEFAULT);
+    let network = world.network("mlp");
+    let error = world.bind(&network, Some(MIXED), |options| _ = options.groups.swap_remove("b")).err().unwrap();
+    assert_says(&error, &["`ctx_group`", "`b`", "a, c"]);
+    let error = world.bind(&network, Some([GPUS[0], Device::gpu(7), CPU]), |_| {}).err().unwrap();
+    assert_says(&error, &["gpu(7)"]);
+    let error = world.bind(&network, Some([GPUS[0], Device::cpu_pinned(0), CPU]), |_| {}).err().unwrap();
+    assert_says(&error, &["cpu_pinned(0)", "a cpu or a gpu"]);
+    // A group without nodes is not a mistake.
+    world.bind(&network, Some(MIXED), |options| *options = options.clone().with_group("unused", GPUS[1])).unwrap();
+}
+
+#[test]
+fn an_array_elsewhere_is_named_with_both_devices() {
+    let world = World::new(DEFAULT);
+    let network = world.network("mlp");
+    let executor = world.bind(&network, Some(MIXED), |_| {}).unwrap();
+    let groups = ["a", "b", "c"].map(String::from).into_iter().zip(MIXED).collect();
+    let options = BindOptions { groups, ..world.runtime.bind_options() };
+    // Binds to the arrays of `executor`, with `weight` in place of one of them.
+    let bind = |weight: &NdArray| {
+        let given = |(name, array): &(String, NdArray)| {
+            (name.clone(), if name == "fc2_weight" { weight.clone() } else { array.clone() })
+        };
+        let params = executor.arrays().iter().map(given).collect();
+        Executor::bind(&network.graph, world.runtime.arrays(), &network.inputs(), &params, &options)
+    };
+    let weight = executor.argument("fc2_weight").unwrap();
+    bind(weight).unwrap();
+    let moved = weight.copy_to_device(world.runtime.arrays(), GPUS[0]).unwrap();
+    assert_says(&bind(&moved).err().unwrap(), &["`fc2_weight`", "gpu(0)", "gpu(1)"]);
+}
+
+/// A failing copy or kernel fails what is computed from it, and the next step is right again.
+#[test]
+fn a_failing_copy_at_every_copy() {
+    for engine in [DEFAULT, ENGINES[0], ENGINES[4]] {
+        let world = World::new(engine);
+        let want = run(&world, "lenet", None).unwrap();
+        let network = world.network("lenet");
+        for on in [MIXED, ON_GPUS] {
+            let executor = world.bind(&network, Some(on), |_| {}).unwrap();
+            assert_same(&steps(&world, &network, &executor).unwrap(), &want, "before failures");
+            for (device, gpu) in GPUS.into_iter().zip(&world.gpus) {
+                let step = || {
+                    push(&executor, &[])?;
+                    executor.gradients().iter().try_for_each(|gradient| gradient.array.wait_to_read())?;
+                    executor.outputs().iter().try_for_each(|output| output.wait_to_read())
+                };
+                let before = gpu.n_copies();
+                step().unwrap();
+                let n_copies = gpu.n_copies() - before;
+                assert!(n_copies > 0, "no copy on {device}");
+                for nth in 1..=n_copies {
+                    gpu.fail_copy(gpu.n_copies() + nth);
+                    let error = step().expect_err("an error");
+                    assert_says(&error, &["copy", &device.to_string()]);
+                    let _ = world.runtime.engine().wait_for_all();
+                    step().unwrap();
+                }
+            }
+            assert_same(&steps(&world, &network, &executor).unwrap(), &want, "after failures");
+        }
+        world.assert_empty();
+        assert_same(&run(&world, "lenet", None).unwrap(), &want, "the host");
+    }
+}
+
+/// The storage asks the device again with less, or after it has returned cached blocks, so several requests in a row fail.
+#[test]
+fn out_of_memory_on_the_second_device() {
+    let want = run(&World::new(DEFAULT), "lstm", None).unwrap();
+    let mut n_errors = 0;
+    for nth in 1.. {
+        let world = World::new(DEFAULT);
+        let memory = Arc::clone(world.gpus[1].memory());
+        (nth..nth + 8).for_each(|nth| memory.fail_on_request(nth));
+        match run(&world, "lstm", Some(ON_GPUS)) {
+            Ok(got) => assert_same(&got, &want, "with a retry"),
+            Err(error) => {
+                assert_says(&error, &["gpu(1)"]);
+                n_errors += 1;
+            }
+        }
+        world.assert_empty();
+        assert_same(&run(&world, "lstm", None).unwrap(), &want, "the host");
+        if memory.counters().refusals == 0 {
+            break;
+        }
+    }
+    assert!(n_errors > 3, "{n_errors} allocations could fail");
+}
+
+#[test]
+fn a_lost_device_is_named_and_the_others_go_on() {
+    for lost in 0..2 {
+        let world = World::new(DEFAULT);
+        let network = world.network("fork");
+        let want = run(&world, "fork", None).unwrap();
+        let executor = world.bind(&network, Some(MIXED), |_| {}).unwrap();
+        assert_same(&steps(&world, &network, &executor).unwrap(), &want, "before the loss");
+        let heads = head_grads(&world, &network, &executor).unwrap();
+        world.gpus[lost].lose();
+        let step = || {
+            push(&executor, &heads)?;
+            executor.outputs().iter().try_for_each(|output| output.wait_to_read())
+        };
+        assert_says(&step().expect_err("an error"), &[&GPUS[lost].to_string()]);
+        drop((executor, heads));
+        assert_same(&run(&world, "fork", None).unwrap(), &want, "the host");
+        let other = GPUS[1 - lost];
+        assert_same(&run(&world, "fork", Some([other, CPU, CPU])).unwrap(), &want, "the other device");
+    }
+}

@@ -1,0 +1,228 @@
+//! Everything else that a graph over several devices does: monitors, recomputation, shared memory, packed constants, steps
+//! one by one, other shapes, added gradients, random numbers.
+
+use super::{
+    CPU, DEFAULT, GPUS, MIXED, ON_GPUS, World, assert_same, compare, fill, head_grads, numbers, push, results, steps,
+};
+use crate::bits;
+use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests, Monitored, PackedStore, Recompute};
+use mxrs::graph::{NameManager, Symbol, SymbolCall};
+use mxrs::ndarray::NdArray;
+use mxrs::types::{DType, Device, Shape};
+use std::sync::{Arc, Mutex};
+
+/// A monitor sees the tensors of one device, and the copies besides.
+#[test]
+fn a_monitor_sees_the_same_tensors_and_the_copies() {
+    let world = World::new(DEFAULT);
+    for name in ["lenet", "fork"] {
+        let network = world.network(name);
+        let seen = |on: Option<[Device; 3]>| {
+            // Without additions in place: which term makes a sum depends on the order of the steps.
+            let change = |options: &mut BindOptions| (options.fuse, options.plan.enable_inplace) = (false, false);
+            let executor = world.bind(&network, on, change).unwrap();
+            fill(&executor).unwrap();
+            let seen = Arc::new(Mutex::new(Vec::<(String, String, NdArray)>::new()));
+            let into = Arc::clone(&seen);
+            let note = move |m: &Monitored<'_>| {
+                into.lock().unwrap().push((m.op.to_owned(), m.name.to_owned(), m.array.clone()));
+            };
+            executor.set_monitor(note, true);
+            push(&executor, &head_grads(&world, &network, &executor).unwrap()).unwrap();
+            let seen = seen.lock().unwrap();
+            let mut bits: Vec<(String, String, Vec<u32>)> =
+                seen.iter().map(|(op, name, array)| (op.clone(), name.clone(), bits(array))).collect();
+            bits.sort();
+            bits
+        };
+        let (want, got) = (seen(None), seen(Some(MIXED)));
+        let (copies, got): (Vec<_>, Vec<_>) = got.into_iter().partition(|(op, ..)| op == "_CrossDeviceCopy");
+        assert!(want.len() > 10 && copies.len() >= 2 * 4, "{} tensors, {} of copies", want.len(), copies.len());
+        // An input and an output of each copy, with the same bits.
+        let ends = |end: &str| -> Vec<&Vec<u32>> {
+            copies.iter().filter(|(_, name, _)| name.ends_with(end)).map(|(.., bits)| bits).collect()
+        };
+        assert_eq!(ends("_data"), ends("_output"), "{name}");
+        let names = |of: &[(String, String, Vec<u32>)]| -> Vec<String> {
+            of.iter().map(|(op, name, _)| format!("{op} {name}")).collect()
+        };
+        assert_eq!(names(&got), names(&want), "{name}");
+        assert!(got == want, "{name}: other bits");
+    }
+    world.assert_ordered();
+    world.assert_empty();
+}
+
+#[test]
+fn mixed_precision_gives_the_same_bits() {
+    let world = World::new(DEFAULT);
+    for name in ["lenet", "states"] {
+        compare(&world, &world.network(name), MIXED, |options| options.autocast = Some(DType::BF16));
+    }
+    world.assert_ordered();
+    world.assert_empty();
+}
+
+#[test]
+fn recomputed_activations_give_the_same_bits() {
+    let world = World::new(DEFAULT);
+    for recompute in [Recompute::Off, Recompute::Mirror, Recompute::Sqrt, Recompute::Chain] {
+        for name in ["states", "lstm"] {
+            compare(&world, &world.network(name), MIXED, |options| options.recompute = recompute);
+        }
+    }
+    world.assert_ordered();
+    world.assert_empty();
+}
+
+#[test]
+fn executors_that_share_a_pool_and_constants_give_the_same_bits() {
+    let world = World::new(DEFAULT);
+    let network = world.network("rnn");
+    let want = steps(&world, &network, &world.bind(&network, None, |_| {}).unwrap()).unwrap();
+    let store = PackedStore::new();
+    let one = world.bind(&network, Some(MIXED), |options| options.packed = Some(store.clone())).unwrap();
+    let other = world.bind(&network, Some(MIXED), |options| {
+        (options.pool, options.packed) = (Some(one.pool().clone()), Some(store.clone()));
+    });
+    let other = other.unwrap();
+    assert!(one.argument("decoder_weight").unwrap().shares_storage(other.argument("decoder_weight").unwrap()));
+    for executor in [&one, &other, &one] {
+        assert_same(&steps(&world, &network, executor).unwrap(), &want, "rnn");
+    }
+    world.assert_ordered();
+    drop((one, other));
+    world.assert_empty();
+}
+
+#[test]
+fn steps_one_by_one_and_other_shapes_have_the_same_bits() {
+    let world = World::new(DEFAULT);
+    let network = world.network("lenet");
+    let run = |on: Option<[Device; 3]>| {
+        let executor = world.bind(&network, on, |_| {}).unwrap();
+        fill(&executor).unwrap();
+        let mut step = 0;
+        while executor.partial_forward(true, step).unwrap() > 0 {
+            step += 1;
+        }
+        executor.backward(&[]).unwrap();
+        let mut found = results(&executor).unwrap();
+        let shapes = [("data", Shape::from([2, 1, 28, 28])), ("softmax_label", Shape::from([2]))];
+        let smaller = executor.reshape(&shapes, Default::default()).unwrap();
+        fill(&smaller).unwrap();
+        push(&smaller, &[]).unwrap();
+        found.extend(results(&smaller).unwrap());
+        found
+    };
+    assert_same(&run(Some(MIXED)), &run(None), "lenet");
+    world.assert_ordered();
+    world.assert_empty();
+}
+
+/// The gradients of one tensor on two devices, and gradients of arguments that are read on another device, are added to what
+/// the arrays hold.
+#[test]
+fn gradients_are_added_and_return_to_their_arguments() {
+    let world = World::new(DEFAULT);
+    for name in ["fork", "ungrouped", "rnn"] {
+        let network = world.network(name);
+        let run = |on: Option<[Device; 3]>| {
+            let all = GradRequests::all(GradReq::Add).with("softmax_label", GradReq::Null);
+            let requests = if network.is_loss { all } else { GradRequests::all(GradReq::Add) };
+            let executor = world.bind(&network, on, |options| options.gradients = Some(requests)).unwrap();
+            fill(&executor).unwrap();
+            for gradient in executor.gradients() {
+                gradient.array.copy_from(&numbers(&gradient.name, gradient.array.shape().n_elements())).unwrap();
+                let of = executor.argument(&gradient.name).unwrap();
+                assert_eq!(gradient.array.device(), of.device(), "{}", gradient.name);
+            }
+            let heads = head_grads(&world, &network, &executor).unwrap();
+            for _ in 0..2 {
+                push(&executor, &heads).unwrap();
+            }
+            results(&executor).unwrap()
+        };
+        assert_same(&run(Some(MIXED)), &run(None), name);
+    }
+    world.assert_ordered();
+    world.assert_empty();
+}
+
+/// At inference with given parameters, constants are packed on the device of their kernels, and freezing releases the rest.
+#[test]
+fn a_model_over_groups_gives_the_same_bits_and_can_be_frozen() {
+    let world = World::new(DEFAULT);
+    let network = world.network("lenet");
+    let trained = world.bind(&network, None, |_| {}).unwrap();
+    fill(&trained).unwrap();
+    let params = trained.arrays().iter().filter(|(name, _)| name != "data" && name != "softmax_label");
+    let tensors = params.map(|(name, array)| {
+        let values = array.to_vec::<f32>().unwrap();
+        (name.clone(), mxrs::format::Tensor::from_slice(array.shape().clone(), &values).unwrap())
+    });
+    let model = mxrs::Model::from_parts(&world.runtime, network.graph.clone(), tensors).unwrap();
+    let image = numbers("data", 4 * 28 * 28);
+    let shapes = [("data", Shape::from([4, 1, 28, 28]))];
+    let run = |model: &mxrs::Model| {
+        let bound = model.bind(&shapes).unwrap();
+        bits(&bound.forward(&[("data", &image)]).unwrap()[0])
+    };
+    let want = run(&model);
+    let spread = model.on_groups(["a", "b", "c"].into_iter().zip(MIXED)).unwrap();
+    assert_eq!(spread.params()["conv2_weight"].device(), GPUS[1]);
+    assert_eq!(run(&spread), want);
+    let frozen = spread.freeze(&[&shapes]).unwrap();
+    assert_eq!(bits(&frozen[0].forward(&[("data", &image)]).unwrap()[0]), want, "frozen");
+    world.assert_ordered();
+    drop(frozen);
+    world.assert_empty();
+}
+
+/// Each device draws its numbers from its own generator.
+#[test]
+fn random_operators_take_the_numbers_of_their_device() {
+    let world = World::new(DEFAULT);
+    let mut names = NameManager::new();
+    let x = Symbol::variable("x");
+    let drop_out = |group: &str, input: &Symbol, names: &mut NameManager| {
+        let call = SymbolCall::new(world.runtime.ops().get("Dropout").unwrap()).input(input);
+        call.attr("p", "0.5").attr("ctx_group", group).name(group).build(names).unwrap()
+    };
+    let graph = drop_out("b", &drop_out("a", &x, &mut names), &mut names).graph().unwrap();
+    let random = world.runtime.arrays().random();
+    let run = || {
+        random.seed(11);
+        let of_cpu = random.state(CPU);
+        let options = BindOptions { ..world.runtime.bind_options() };
+        let options = options.with_group("a", GPUS[0]).with_group("b", GPUS[1]);
+        let inputs = [("x", Shape::from([4, 100]))];
+        let executor = Executor::simple_bind(&graph, world.runtime.arrays(), &inputs, &options).unwrap();
+        executor.argument("x").unwrap().copy_from(&[1.0f32; 400]).unwrap();
+        executor.forward_train().unwrap();
+        let found = bits(&executor.outputs()[0]);
+        assert_eq!(random.state(CPU), of_cpu, "numbers of the host were drawn");
+        found
+    };
+    let found = run();
+    assert_eq!(run(), found);
+    let n_kept = found.iter().filter(|bits| **bits != 0).count();
+    assert!((60..140).contains(&n_kept), "{n_kept} of 400 elements pass two layers that drop half each");
+    world.assert_ordered();
+}
+
+/// The report gives the bytes on each device, and their sum.
+#[test]
+fn the_memory_report_is_per_device() {
+    let world = World::new(DEFAULT);
+    let executor = world.bind(&world.network("lenet"), Some(ON_GPUS), |_| {}).unwrap();
+    let report = executor.training_report().unwrap();
+    let devices: Vec<Device> = report.devices.iter().map(|of| of.device).collect();
+    assert_eq!(devices, [CPU, GPUS[0], GPUS[1]]);
+    assert_eq!(report.arena_bytes, report.devices.iter().map(|of| of.arena_bytes).sum::<usize>());
+    assert_eq!(report.devices[0].arena_bytes, 0, "nothing runs on the default device");
+    assert!(report.devices[1..].iter().all(|of| of.arena_bytes > 0 && of.crossing_bytes > 0), "{:?}", report.devices);
+    for device in GPUS {
+        assert!(report.steps.iter().any(|step| step.device == device && step.source.is_none()));
+    }
+}
