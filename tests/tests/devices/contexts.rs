@@ -188,7 +188,7 @@ fn sums_overlap_with_the_gradients_of_earlier_layers() {
     let spans = &timeline.spans()[n_before..];
     let is_copy = |span: &&Span| span.name.starts_with("copy ");
     let download = spans.iter().find(|span| &*span.name == "copy from gpu(0) to the host").expect("a gradient");
-    let kernel = spans.iter().filter(|span| !is_copy(span)).next_back().expect("a kernel");
+    let kernel = spans.iter().rfind(|span| !is_copy(span)).expect("a kernel");
     assert!(download.start < kernel.start, "{}", timeline.draw(120));
 }
 
