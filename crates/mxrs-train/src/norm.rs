@@ -13,7 +13,7 @@ fn square_sum(dtype: DType, terms: &[&[u8]]) -> Result<f64> {
         views => {
             let n_elements = views.first().map_or(0, |view| view.len());
             let sum = |i| views.iter().map(|view| view.at(i)).sum::<f64>();
-            Ok((0..n_elements).map(|i| sum(i) * sum(i)).sum())
+            Ok((0..n_elements).map(sum).map(|v| v * v).sum())
         }
     }
 }

@@ -2,14 +2,12 @@
 
 mod common;
 
-use common::{Net, context, options};
+use common::{Net, StoreHost, context, options};
 use indexmap::IndexMap;
 use mxrs_data::{DataBatch, DataDesc};
-use mxrs_exec::BindOptions;
 use mxrs_format::{Checkpoint, Dense, Tensor};
 use mxrs_graph::{Graph, Symbol};
 use mxrs_kvstore::KvStore;
-use mxrs_ndarray::ArrayContext;
 use mxrs_train::metric::{EvalMetric, create_all};
 use mxrs_train::{BindFor, Host, KvStoreChoice, Module, ModuleNames, StoreOptions};
 use mxrs_types::{DType, Device, Shape};
@@ -26,22 +24,6 @@ fn floats(list: &Value) -> Vec<f32> {
 
 fn dense(shape: impl Into<Shape>, values: &[f32]) -> Dense {
     Tensor::from_slice(shape, values).unwrap().into_dense().unwrap()
-}
-
-/// A host whose environment says who updates the weights.
-#[derive(Clone)]
-struct Told(ArrayContext, BindOptions, bool);
-
-impl Host for Told {
-    fn arrays(&self) -> &ArrayContext {
-        &self.0
-    }
-    fn bind_options(&self) -> BindOptions {
-        self.1.clone()
-    }
-    fn update_on_kvstore(&self) -> bool {
-        self.2
-    }
 }
 
 fn network() -> Graph {
@@ -67,7 +49,7 @@ fn modules_train_as_mxnets_do() {
     let batch = record["batch"].as_u64().unwrap() as usize;
     for run in record["runs"].as_array().unwrap() {
         let n = run["contexts"].as_u64().unwrap() as u32;
-        let host = Told(context(), options(), run["on_store"].as_bool().unwrap());
+        let host = StoreHost::new(run["on_store"].as_bool().unwrap());
         let mut module = Module::new(&host, &network()).unwrap().contexts((0..n).map(Device::cpu)).unwrap();
         if !run["work_load"].is_null() {
             module = module.work_load_list(floats(&run["work_load"]).into_iter().map(f64::from)).unwrap();
@@ -142,8 +124,8 @@ fn means_of_copies_have_mxnets_bits() {
 /// The rules of `_create_kvstore` in MXNet's model.py, and of the types of stores.
 #[test]
 fn rules_choose_the_store_and_who_updates() {
-    let module = |n: u32, told: bool| {
-        let host = Told(context(), options(), told);
+    let module = |n: u32, update_on_kvstore: bool| {
+        let host = StoreHost::new(update_on_kvstore);
         let mut module = Module::new(&host, &network()).unwrap().contexts((0..n).map(Device::cpu)).unwrap();
         let label = DataDesc::new("softmax_label", [6], DType::F32);
         module.bind(&[DataDesc::new("data", [6, 6], DType::F32)], &[label], BindFor::default()).unwrap();

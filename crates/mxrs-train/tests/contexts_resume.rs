@@ -3,37 +3,20 @@
 
 mod common;
 
-use common::{context, fit_options, iter, options, small_net};
+use common::{StoreHost, context, fit_options, iter, options, small_net};
 use mxrs_data::DataIter;
-use mxrs_exec::BindOptions;
 use mxrs_kvstore::Compression;
-use mxrs_ndarray::ArrayContext;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_train::callback::{BatchEnd, Callbacks};
 use mxrs_train::metric::create;
 use mxrs_train::resume::newest;
-use mxrs_train::{CheckpointOptions, FitOptions, Host, Module, Outcome};
+use mxrs_train::{CheckpointOptions, FitOptions, Module, Outcome};
 use mxrs_types::Device;
 use std::path::Path;
 use std::sync::Arc;
 
 const EPOCHS: u64 = 2;
 const BATCHES: u64 = 4;
-
-#[derive(Clone)]
-struct Told(ArrayContext, BindOptions, bool);
-
-impl Host for Told {
-    fn arrays(&self) -> &ArrayContext {
-        &self.0
-    }
-    fn bind_options(&self) -> BindOptions {
-        self.1.clone()
-    }
-    fn update_on_kvstore(&self) -> bool {
-        self.2
-    }
-}
 
 /// How a training runs.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +32,7 @@ struct Case {
 type Ended = (Vec<Vec<(String, Vec<u8>)>>, Vec<(String, f64)>);
 
 fn train(case: Case, prefix: Option<&Path>, flag: &Arc<AtomicBool>, stop: Option<u64>) -> (Outcome, Ended) {
-    let host = Told(context(), options(), case.on_store);
+    let host = StoreHost::new(case.on_store);
     let mut module = Module::new(&host, &small_net(8, 3)).unwrap().contexts((0..case.n).map(Device::cpu)).unwrap();
     let (mut data, mut eval) = (iter(1, 8 * BATCHES as usize - 3, 8, 3), iter(2, 16, 8, 3));
     let mut callbacks = Callbacks::default();

@@ -11,7 +11,7 @@ use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_op::{OpSet, ReferenceBackend};
 use mxrs_optim::{Updater, optimizers::Sgd};
 use mxrs_storage::{Storage, StorageConfig};
-use mxrs_train::{FitOptions, InitOptions, Module};
+use mxrs_train::{FitOptions, Host, InitOptions, Module};
 use mxrs_types::Shape;
 use std::sync::Arc;
 
@@ -33,6 +33,32 @@ pub fn options() -> BindOptions {
     let mut options = BindOptions::new(vec![Arc::new(ReferenceBackend)]);
     options.ops = mxrs_ops::catalog();
     options
+}
+
+/// A host that says whether the store updates the weights, as `MXNET_UPDATE_ON_KVSTORE` does.
+#[derive(Clone)]
+pub struct StoreHost {
+    pub context: ArrayContext,
+    pub options: BindOptions,
+    pub update_on_kvstore: bool,
+}
+
+impl StoreHost {
+    pub fn new(update_on_kvstore: bool) -> Self {
+        Self { context: context(), options: options(), update_on_kvstore }
+    }
+}
+
+impl Host for StoreHost {
+    fn arrays(&self) -> &ArrayContext {
+        &self.context
+    }
+    fn bind_options(&self) -> BindOptions {
+        self.options.clone()
+    }
+    fn update_on_kvstore(&self) -> bool {
+        self.update_on_kvstore
+    }
 }
 
 pub fn array(context: &ArrayContext, shape: impl Into<Shape>, values: &[f32]) -> NdArray {

@@ -3,16 +3,17 @@
 
 use crate::door::Door;
 use crate::graphs::Calls;
+use crate::plug::Plug;
 use crate::probe::Probe;
 use crate::{Vars, builder, log_lines};
-use mxrs::engine::gpu::{GpuDevice, StreamUse};
+use mxrs::Runtime;
+use mxrs::engine::gpu::StreamUse;
 use mxrs::exec::{BindOptions, Executor, autograd};
 use mxrs::graph::Symbol;
-use mxrs::ndarray::{DeviceCopies, NdArray};
+use mxrs::ndarray::NdArray;
 use mxrs::op::{Attrs, Backend, ReferenceBackend};
-use mxrs::storage::{DeviceMemory, PoolStats};
+use mxrs::storage::PoolStats;
 use mxrs::types::{DType, Device};
-use mxrs::{DevicePlug, Runtime};
 use mxrs_env::{Capability, Registered, State, registry};
 use mxrs_simulated_gpu::{SimulatedBackend, SimulatedDevice, SimulatedGpu, SimulatedMemory};
 use std::collections::BTreeSet;
@@ -22,36 +23,6 @@ use std::time::Duration;
 const GPU: Device = Device::gpu(0);
 const PINNED: Device = Device::cpu_pinned(0);
 const MIB: u64 = 1 << 20;
-
-/// A simulated GPU as a runtime takes it, with these backends.
-struct Plug {
-    gpu: Arc<SimulatedDevice>,
-    backends: Vec<Arc<dyn Backend>>,
-}
-
-impl DevicePlug for Plug {
-    fn name(&self) -> &str {
-        "simulated"
-    }
-    fn device(&self) -> Device {
-        GPU
-    }
-    fn probe(&self) -> Result<(), String> {
-        Ok(())
-    }
-    fn memory(&self) -> Arc<dyn DeviceMemory> {
-        self.gpu.device_memory()
-    }
-    fn streams(&self) -> Arc<dyn GpuDevice> {
-        self.gpu.gpu_device()
-    }
-    fn copies(&self) -> Arc<dyn DeviceCopies> {
-        Arc::clone(&self.gpu) as _
-    }
-    fn backends(&self, _: &[Arc<dyn Backend>]) -> Vec<Arc<dyn Backend>> {
-        self.backends.clone()
-    }
-}
 
 fn gpu() -> Arc<SimulatedDevice> {
     SimulatedDevice::of(SimulatedGpu::new(GPU), SimulatedMemory::new(GPU, 1000 * MIB).hidden(), 0)

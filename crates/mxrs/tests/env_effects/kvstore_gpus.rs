@@ -2,14 +2,12 @@
 //! of one machine, whose timelines show each copy.
 
 use crate::log_lines::log_lines;
+use crate::plug::Plug;
 use crate::{Vars, builder, warnings};
-use mxrs::engine::gpu::GpuDevice;
+use mxrs::Runtime;
 use mxrs::kvstore::{Key, KvStore};
-use mxrs::ndarray::{DeviceCopies, NdArray};
-use mxrs::op::Backend;
-use mxrs::storage::DeviceMemory;
+use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Device};
-use mxrs::{DevicePlug, Runtime};
 use mxrs_simulated_gpu::SimulatedDevice;
 use std::sync::Arc;
 
@@ -20,33 +18,6 @@ const DIRECT: &str = "MXNET_ENABLE_GPU_P2P";
 
 /// The trees that a search finds for four devices with equal links, by their leaves: MXNet's.
 const FOUR: [[u32; 4]; 4] = [[0, 1, 2, 3], [1, 2, 3, 0], [2, 0, 1, 3], [3, 2, 0, 1]];
-
-/// A simulated GPU without kernels, as a runtime takes it.
-struct Plug(Arc<SimulatedDevice>, Device);
-
-impl DevicePlug for Plug {
-    fn name(&self) -> &str {
-        "simulated"
-    }
-    fn device(&self) -> Device {
-        self.1
-    }
-    fn probe(&self) -> Result<(), String> {
-        Ok(())
-    }
-    fn memory(&self) -> Arc<dyn DeviceMemory> {
-        self.0.device_memory()
-    }
-    fn streams(&self) -> Arc<dyn GpuDevice> {
-        self.0.gpu_device()
-    }
-    fn copies(&self) -> Arc<dyn DeviceCopies> {
-        Arc::clone(&self.0) as _
-    }
-    fn backends(&self, _: &[Arc<dyn Backend>]) -> Vec<Arc<dyn Backend>> {
-        Vec::new()
-    }
-}
 
 /// A runtime with simulated GPUs, and a store `device`.
 struct World {
@@ -74,11 +45,10 @@ impl World {
         let others = (1..n_gpus).map(|id| first.beside(Device::gpu(id), 1 << 20));
         let gpus: Vec<Arc<SimulatedDevice>> = std::iter::once(Arc::clone(&first)).chain(others).collect();
         cut.iter().for_each(|&(from, to)| gpus[from as usize].cut_link(Device::gpu(to)));
-        let plug = |(id, gpu)| Arc::new(Plug(Arc::clone(gpu), Device::gpu(id)));
-        let builder = (0..)
-            .zip(&gpus)
-            .map(plug)
-            .fold(builder(vars).only_backend("reference"), |builder, plug| builder.device(plug));
+        // The GPUs have no kernels.
+        let plug = |gpu| Arc::new(Plug { gpu: Arc::clone(gpu), backends: Vec::new() });
+        let builder =
+            gpus.iter().map(plug).fold(builder(vars).only_backend("reference"), |builder, plug| builder.device(plug));
         let runtime = builder.build().expect("the runtime starts");
         let store = runtime.kvstore("device").expect("a built-in store");
         Self { gpus, runtime, store }

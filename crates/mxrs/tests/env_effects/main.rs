@@ -17,6 +17,7 @@ mod onednn;
 mod optimizers;
 mod partitioning;
 mod planner;
+mod plug;
 mod pools;
 mod probe;
 mod quantization;

@@ -54,8 +54,7 @@ impl Args {
             ("--steps", self.steps.map(|steps| steps.to_string())),
             ("--seconds", self.seconds.map(|seconds| seconds.to_string())),
         ];
-        let given = flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
-        given.flatten().chain(self.format.flags()).collect()
+        super::given(flags).chain(self.format.flags()).collect()
     }
 }
 

@@ -220,10 +220,9 @@ impl Args {
             ("--save", path(&self.save)),
             ("--plot", path(&self.plot)),
         ];
-        let given = flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
         let concurrent = self.concurrent.then(|| "--concurrent".to_owned());
         let set = self.set.iter().map(|pair| format!("--set={pair}"));
-        given.flatten().chain(set).chain(concurrent).chain(self.format.flags()).collect()
+        super::given(flags).chain(set).chain(concurrent).chain(self.format.flags()).collect()
     }
 }
 
