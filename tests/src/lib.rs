@@ -60,6 +60,8 @@ mod guide {
     struct Train;
     #[doc = include_str!("../../docs/guide/src/extend.md")]
     struct Extend;
+    #[doc = include_str!("../../docs/guide/src/profile.md")]
+    struct Profile;
     #[doc = include_str!("../../docs/guide/src/crates.md")]
     struct Crates;
 }

@@ -12,6 +12,7 @@ mod interrupt;
 mod logging;
 mod networks;
 mod picture;
+mod profiling;
 mod records;
 mod room;
 mod start;

@@ -3,6 +3,7 @@
 use crate::random::Random;
 use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_format::{AlignedBytes, Dense};
+use mxrs_trace::api_call;
 use mxrs_types::{Error, ErrorKind, Result, Shape};
 
 /// What happens to the examples that do not fill the last batch of an epoch.
@@ -237,6 +238,7 @@ impl DataIter for NdArrayIter {
     }
 
     fn next_batch(&mut self) -> Result<Option<DataBatch>> {
+        let _call = api_call("NdArrayIter::next_batch");
         let Some((first, n_valid)) = self.next_rows() else {
             return Ok(None);
         };

@@ -2,6 +2,7 @@
 
 use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_sync::{Arc, Condvar, Rank, RankedMutex, thread};
+use mxrs_trace::api_call;
 use mxrs_types::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -216,6 +217,7 @@ impl DataIter for PrefetchingIter {
     }
 
     fn next_batch(&mut self) -> Result<Option<DataBatch>> {
+        let _call = api_call("PrefetchingIter::next_batch");
         let mut state = self.shared.state.lock();
         loop {
             match state.queue.front() {

@@ -60,8 +60,8 @@ capabilities! {
     KvStore = "the feature kvstore", planned;
     /// Training on several machines.
     Distributed = "distributed training", planned;
-    /// A profiler.
-    Profiler = "a profiler", planned;
+    /// The profiler, compiled in.
+    Profiler = "the feature profiler", planned;
     /// A front end in another language, which loads a shared library.
     FrontEnd = "a front end in another language", planned;
     /// Sparse arrays.
@@ -198,6 +198,6 @@ mod tests {
         assert_eq!(of_version(Capability::Fork), "needs a system that forks processes, which is Unix");
         assert_eq!(of_version(Capability::Gpu), "needs a GPU device");
         assert_eq!(of_version(Capability::Core), "in effect");
-        assert_eq!(of_version(Capability::Profiler), "not yet: it needs a profiler");
+        assert_eq!(of_version(Capability::Sparse), "not yet: it needs sparse arrays");
     }
 }

@@ -18,6 +18,7 @@ use mxrs_graph::Graph;
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_storage::return_freed_heap;
 use mxrs_sync::{Rank, RankedMutex};
+use mxrs_trace::api_call;
 use mxrs_types::{Error, Result, Shape};
 use std::sync::{Arc, OnceLock};
 
@@ -69,6 +70,7 @@ impl Executor {
         inputs: &[(&str, Shape)],
         options: &BindOptions,
     ) -> Result<Self> {
+        let _call = api_call("Executor::simple_bind");
         Self::build(graph, context, inputs, &IndexMap::new(), Missing::Allocate, options)
     }
 
@@ -86,6 +88,7 @@ impl Executor {
         params: &IndexMap<String, NdArray>,
         options: &BindOptions,
     ) -> Result<Self> {
+        let _call = api_call("Executor::bind");
         Self::build(graph, context, inputs, params, Missing::Refuse, options)
     }
 

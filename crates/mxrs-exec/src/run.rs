@@ -5,6 +5,7 @@ use crate::monitor::{Monitor, Monitored};
 use crate::run_random::RunRandom;
 use crate::runner::Runner;
 use mxrs_ndarray::NdArray;
+use mxrs_trace::api_call;
 use mxrs_types::{Error, Result};
 use std::ops::Range;
 
@@ -33,6 +34,7 @@ impl Executor {
     /// error.
     #[track_caller]
     pub fn forward(&self) -> Result<()> {
+        let _call = api_call("Executor::forward");
         // This run overwrites the outputs. Tapes have to know that, because a gradient that reads the earlier outputs would
         // be wrong.
         self.note_writes(false)?;
@@ -45,6 +47,7 @@ impl Executor {
     /// Returns the errors of [`Self::forward`].
     #[track_caller]
     pub fn forward_train(&self) -> Result<()> {
+        let _call = api_call("Executor::forward_train");
         self.note_writes(true)?;
         let recorded = self.run_forward(true)?;
         *self.recorded.lock() = Some(recorded);
@@ -83,6 +86,7 @@ impl Executor {
     /// - The number, a shape or a dtype of the head gradients is wrong.
     #[track_caller]
     pub fn backward(&self, head_grads: &[NdArray]) -> Result<()> {
+        let _call = api_call("Executor::backward");
         if self.training.gradients.is_empty() {
             return Err(Error::invalid(
                 "backward",

@@ -1,5 +1,5 @@
 //! The processor that runs this program: its instruction sets ([`Isa`]), further features ([`Feature`]), its identity
-//! ([`Processor`]) and its peak speed ([`peak_ops`]).
+//! ([`Processor`]), its peak speed ([`peak_ops`]) and the bandwidth of its memory ([`peak_bandwidth`]).
 //!
 //! Only this crate asks the processor what it has. The crate does not know operators, kernels or their costs: a backend
 //! asks which instructions there are and decides what to do with them.
@@ -25,11 +25,13 @@
 // This crate needs unsafe code for one reason. `peak.rs` measures loops compiled for instructions that it has detected
 // on this processor.
 
+mod bandwidth;
 mod feature;
 mod isa;
 mod peak;
 mod processor;
 
+pub use bandwidth::peak_bandwidth;
 pub use feature::{Feature, feature_names};
 pub use isa::{Isa, Set};
 pub use peak::{peak_flops, peak_ops};

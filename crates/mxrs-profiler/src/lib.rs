@@ -14,8 +14,8 @@
 //!
 //! Read next: [`Config`] for what can be recorded and written, [`Profiler`] for use, `docs/design/0022-profiler.md` for the design.
 
-mod api;
 mod config;
+mod costs;
 mod drainer;
 mod folded;
 #[cfg(feature = "layer")]
@@ -25,6 +25,7 @@ mod names;
 mod objects;
 mod outputs;
 mod perfetto;
+mod process;
 mod profiler;
 mod report;
 mod schedule;
@@ -32,13 +33,13 @@ mod session;
 mod stats;
 mod trace;
 
-pub use api::{ApiCall, api_call};
 pub use config::{Config, Peaks};
+pub use costs::{Costs, Limit};
 #[cfg(feature = "layer")]
 pub use layer::ProfilerLayer;
-pub use mxrs_trace::{Kinds, MarkScope, ScopeGuard, enter_scope};
+pub use mxrs_trace::{ApiCall, Kinds, MarkScope, MemoryPlan, Rectangle, ScopeGuard, api_call, enter_scope};
 pub use objects::{Counter, Domain, Event, Frame, Marker, Started, Task};
+pub use process::{autostart, process};
 pub use profiler::{Profiler, State};
-pub use report::{MemoryPlan, Rectangle};
 pub use schedule::{Phase, Schedule};
 pub use stats::{Entry, Format, SortBy, Stats, Unit};

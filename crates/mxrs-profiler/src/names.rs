@@ -10,7 +10,7 @@ pub(crate) const DEVICE_STORAGE: &str = "Device Storage";
 /// The category of counters of the memory that pools hold.
 pub(crate) const POOL_MEMORY: &str = "Pool Memory";
 /// The category of calls of the public interface.
-pub(crate) const API: &str = "MXNET_C_API";
+pub(crate) const API: &str = mxrs_trace::API_CATEGORY;
 /// The category of tasks of the engine.
 pub(crate) const ENGINE: &str = "engine";
 

@@ -1,14 +1,15 @@
 //! The files that grow while the profiler runs, and those that a dump writes.
 
 use crate::config::Config;
+use crate::costs::{Costs, Roofline};
 use crate::folded::Folded;
 use crate::memory::{Book, Level};
 use crate::perfetto::PerfettoTrace;
-use crate::report::{MemoryPlan, Store};
+use crate::report::Store;
 use crate::stats::Stats;
 use crate::trace::ChromeTrace;
 use mxrs_format::write_atomically;
-use mxrs_trace::{Event, ThreadInfo};
+use mxrs_trace::{Event, MemoryPlan, ThreadInfo};
 use mxrs_types::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ pub(crate) struct Outputs {
     perfetto: Option<PerfettoTrace>,
     folded: Option<Folded>,
     store: Option<Store>,
+    costs: Roofline,
 }
 
 impl Outputs {
@@ -31,6 +33,7 @@ impl Outputs {
             perfetto: config.perfetto.as_deref().map(PerfettoTrace::create).transpose()?,
             folded: config.folded.is_some().then(Folded::default),
             store: config.report.is_some().then(Store::default),
+            costs: Roofline::default(),
         })
     }
 
@@ -66,6 +69,14 @@ impl Outputs {
         if let Some(store) = &mut self.store {
             store.take(thread, event);
         }
+        if let Event::Span(span) = event {
+            self.costs.take(span);
+        }
+    }
+
+    /// The costs of operators, those with the longest times first.
+    pub(crate) fn costs(&self) -> Vec<(&'static str, Costs)> {
+        self.costs.sums()
     }
 
     /// Adds a memory plan to the report, if there is one.
@@ -110,7 +121,7 @@ impl Outputs {
         }
         if let (Some(path), Some(store)) = (&config.report, &self.store) {
             book.settle();
-            results.push(write(path, &store.page(config, book, stats, n_dropped)));
+            results.push(write(path, &store.page(config, &self.costs, book, stats, n_dropped)));
         }
         results.into_iter().find(Result::is_err).unwrap_or(Ok(()))
     }

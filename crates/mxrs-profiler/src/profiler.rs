@@ -1,15 +1,15 @@
 //! The profiler of a process.
 
 use crate::config::Config;
+use crate::costs::Costs;
 use crate::drainer::Drainer;
 use crate::outputs::Outputs;
-use crate::report::MemoryPlan;
 use crate::schedule::{Phase, Schedule};
 use crate::session::Session;
 use crate::stats::{Format, SortBy, Stats};
 use mxrs_sync::fork::{self, ForkGuard, Kept, Registration};
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_trace::{Collector, Kinds, Label, Open, SpanInfo, SpanKind, close, open_apart};
+use mxrs_trace::{Collector, Kinds, Label, MemoryPlan, Open, SpanInfo, SpanKind, close, open_apart};
 use mxrs_types::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
@@ -211,6 +211,15 @@ impl Profiler {
         let mut inner = self.shared.inner.lock();
         inner.drain();
         inner.stats.clone()
+    }
+
+    /// The times and costs of operators since the first start or the start after the last finishing dump, those with the longest
+    /// times first. Empty after a finishing dump.
+    #[must_use]
+    pub fn costs(&self) -> Vec<(&'static str, Costs)> {
+        let mut inner = self.shared.inner.lock();
+        inner.drain();
+        inner.session.as_ref().map(Session::costs).unwrap_or_default()
     }
 
     /// The number of records that were dropped since the first start or the start after the last finishing dump, because a

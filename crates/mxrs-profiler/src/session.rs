@@ -1,11 +1,11 @@
 //! From the first run to the finishing dump: the collector, and what takes its records.
 
 use crate::config::Config;
+use crate::costs::Costs;
 use crate::memory::Book;
 use crate::outputs::Outputs;
-use crate::report::MemoryPlan;
 use crate::stats::Stats;
-use mxrs_trace::{Collector, Event, Kinds, ThreadInfo, now_ns};
+use mxrs_trace::{Collector, Event, Kinds, MemoryPlan, ThreadInfo, now_ns};
 use mxrs_types::Result;
 use std::path::Path;
 use std::time::Instant;
@@ -87,6 +87,7 @@ impl Session {
         self.collector.drain(|thread, event| held.push((thread, event)));
         held.sort_by_key(|(_, event)| event.at_ns());
         self.n_dropped = self.collector.n_dropped();
+        self.collector.take_plans().into_iter().for_each(|plan| self.outputs.add_plan(plan));
     }
 
     fn take(&mut self, thread: ThreadInfo, event: &Event, stats: Option<&mut Stats>) {
@@ -109,6 +110,11 @@ impl Session {
     pub(crate) fn set_warming_up(&mut self, is_warming_up: bool, stats: Option<&mut Stats>) {
         self.drain(stats);
         self.is_warming_up = is_warming_up;
+    }
+
+    /// The costs of operators.
+    pub(crate) fn costs(&self) -> Vec<(&'static str, Costs)> {
+        self.outputs.costs()
     }
 
     /// Adds a memory plan to the report, if there is one.

@@ -23,13 +23,14 @@
 
 // Unsafe code has four reasons: `team` erases the lifetime of the loop body that it lends to its threads and keeps it
 // in a shared cell; `brief_lock` lends its value mutably through a shared reference, to one guard at a time; `affinity`
-// and `fork` call the C library (sched_setaffinity, sched_getaffinity, pthread_atfork); and `fork` keeps a lock from
-// one of its callbacks to the next.
+// `fork` and `exit` call the C library (sched_setaffinity, sched_getaffinity, pthread_atfork, atexit); and `fork` keeps a
+// lock from one of its callbacks to the next.
 #![allow(unsafe_code)]
 
 pub mod affinity;
 mod brief_lock;
 mod door;
+pub mod exit;
 pub mod fork;
 pub mod rank;
 mod ranked;

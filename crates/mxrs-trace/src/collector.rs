@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::kinds::{Kinds, switch};
+use crate::plan::{MemoryPlan, take_plans};
 use crate::thread::{Slot, ThreadInfo, discard_all, take_lost};
 use mxrs_types::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,9 +74,15 @@ impl Collector {
         n_records
     }
 
+    /// Takes the memory plans of graphs that ran for the first time while their operators were recorded.
+    pub fn take_plans(&mut self) -> Vec<MemoryPlan> {
+        take_plans()
+    }
+
     /// Discards the records made so far and the count of drops.
     pub fn discard(&mut self) {
         self.drain(|_, _| ());
+        take_plans();
         take_lost();
         self.dropped_before = 0;
         self.known = Slot::all().map(|slot| slot.ring.n_dropped()).collect();

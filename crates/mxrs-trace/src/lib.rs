@@ -25,6 +25,7 @@
 //! that forks while another thread holds it would leave it locked in the child.
 #![allow(unsafe_code)]
 
+mod api;
 mod clock;
 mod collector;
 mod details;
@@ -33,10 +34,12 @@ mod kinds;
 mod label;
 mod leaked;
 mod memory;
+mod plan;
 pub mod ring;
 mod span;
 mod thread;
 
+pub use api::{API_CATEGORY, ApiCall, api_call};
 pub use clock::{now_ns, zero_wall_ns};
 pub use collector::Collector;
 pub use details::{details, details_of};
@@ -44,5 +47,6 @@ pub use event::{Count, Event, Mark, MarkScope, Memory, MemoryStep, Span, SpanKin
 pub use kinds::{Kinds, is_on, keep_on, now_on};
 pub use label::Label;
 pub use memory::{BlockInfo, ScopeGuard, allocated, current_scope, enter_scope, freed, grown, returned, set_scope};
-pub use span::{Open, SpanGuard, SpanInfo, close, open, open_apart, span};
+pub use plan::{MemoryPlan, Rectangle, note_plan};
+pub use span::{Open, SpanGuard, SpanInfo, close, open, open_apart, operator, span};
 pub use thread::{ThreadInfo, record};

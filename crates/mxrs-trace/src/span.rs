@@ -1,7 +1,7 @@
 //! Spans: made while their kind is on, recorded when they end.
 
 use crate::event::{Event, Span, SpanKind};
-use crate::kinds::is_on;
+use crate::kinds::{Kinds, is_on};
 use crate::thread::{begin_span, record, reopen, tick};
 use crate::{Label, now_ns};
 use mxrs_types::Device;
@@ -89,6 +89,13 @@ pub fn close(open: Open) {
 #[inline]
 pub fn span(info: SpanInfo) -> SpanGuard {
     SpanGuard { open: open(info), _on_this_thread: PhantomData }
+}
+
+/// A span of a task that is not a call of an operator and that MXNet counts among them, such as a copy or a sum of gradients.
+/// `None` while operators that are called one by one are not recorded.
+#[inline]
+pub fn operator(name: &'static str, device: Device) -> Option<SpanGuard> {
+    is_on(Kinds::IMPERATIVE).then(|| span(SpanInfo { device, ..SpanInfo::new(SpanKind::Imperative, Label::of(name)) }))
 }
 
 /// Ends its span when dropped.

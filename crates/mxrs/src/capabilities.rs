@@ -29,7 +29,9 @@ pub(crate) fn capabilities(
         None => Err(", which MXNET_ONEDNN_ENABLED=0 switches off".to_owned()),
     };
     let stores = if cfg!(feature = "kvstore") { Ok(()) } else { Err(", which this build is without".to_owned()) };
+    let profiler = if cfg!(feature = "profiler") { Ok(()) } else { Err(", which this build is without".to_owned()) };
     Capabilities::new([
+        (Capability::Profiler, profiler),
         (Capability::Gpu, gpu),
         (Capability::KvStore, stores),
         (Capability::Pinning, pinning),

@@ -29,6 +29,7 @@
 //! | `models` | the networks of MXNet's examples, and initial values |
 //! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data`, `kvstore` and `models` |
 //! | `onnx` | ONNX models from graphs and back |
+//! | `profiler` | the profiler: traces, tables and reports of where time and memory go |
 //! | `quantize` | quantization of trained networks |
 //! | `onednn` | kernels of oneDNN, compiled from source by a C++ compiler |
 //! | `onednn-dynamic` | the same kernels from a `libdnnl.so.3` that is found at run time |
@@ -76,8 +77,11 @@ mod image_team;
 mod later;
 mod model;
 mod partitioning;
+mod peaks;
 mod predictor;
 pub mod prelude;
+#[cfg(feature = "profiler")]
+mod profiling;
 #[cfg(feature = "quantize")]
 mod quantizing;
 mod runtime;
@@ -99,6 +103,8 @@ pub use exports::kvstore;
 pub use exports::models;
 #[cfg(feature = "onnx")]
 pub use exports::onnx;
+#[cfg(feature = "profiler")]
+pub use exports::profiler;
 #[cfg(feature = "quantize")]
 pub use exports::quantize;
 pub use exports::{engine, env, exec, format, graph, ndarray, op, ops, storage, symbol, types};

@@ -10,6 +10,7 @@ use mxrs_graph::{Graph, NodeId};
 use mxrs_ndarray::{ArrayMemory, NdArray};
 use mxrs_storage::return_freed_heap;
 use mxrs_symbol::{Registry, SymbolFile, graph_from_file};
+use mxrs_trace::api_call;
 use mxrs_types::{Device, Error, Result, ResultExt, Shape};
 use std::path::Path;
 use std::sync::Arc;
@@ -58,6 +59,7 @@ impl Model {
     /// # Errors
     /// Fails as [`Self::load`] does.
     pub fn load_files(runtime: &Runtime, symbol: impl AsRef<Path>, params: impl AsRef<Path>) -> Result<Self> {
+        let _call = api_call("Model::load");
         let (symbol, params) = (symbol.as_ref(), params.as_ref());
         let graph = Self::load_graph(runtime, symbol)?;
         let loaded = Checkpoint::open(params, &Options { lender: Some(lender(runtime, false)), ..Options::default() })?;
@@ -248,6 +250,7 @@ impl Model {
     /// Returns an error if the graph does not have an input, if shapes do not fit the parameters (the error names the node),
     /// if parameters are missing, or if memory is exhausted.
     pub fn bind(&self, inputs: &[(&str, Shape)]) -> Result<BoundModel> {
+        let _call = api_call("Model::bind");
         let shapes = || inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect::<Vec<_>>().join(", ");
         let packed = Some(self.packed.clone());
         let (device, groups) = (self.device, self.groups.clone());
@@ -371,6 +374,7 @@ impl BoundModel {
     /// Returns an error if the graph does not have an input, or if the length of the data differs from the shape of the
     /// input.
     pub fn forward(&self, inputs: &[(&str, &[f32])]) -> Result<&[NdArray]> {
+        let _call = api_call("BoundModel::forward");
         for (name, elements) in inputs {
             let array = self.executor.argument(name)?;
             array.copy_from(elements).context(|| format!("filling input `{name}`"))?;

@@ -1,6 +1,7 @@
 //! The simplest way to use a network: batches of inputs in, outputs out.
 
 use crate::{BoundModel, Model};
+use mxrs_trace::api_call;
 use mxrs_types::{Error, Result, Shape};
 
 /// A model bound to one batch size and one shape of items.
@@ -33,6 +34,7 @@ impl Predictor {
     /// # Errors
     /// Returns an error if the data is not a whole number of items or more than one batch, or if a kernel fails.
     pub fn predict(&self, data: &[f32]) -> Result<Vec<f32>> {
+        let _call = api_call("Predictor::predict");
         let n_items = data.len().checked_div(self.item_len).unwrap_or(0);
         if n_items * self.item_len != data.len() || n_items > self.batch_size {
             let expected = format!("up to {} items of {} elements", self.batch_size, self.item_len);

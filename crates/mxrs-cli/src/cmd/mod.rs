@@ -12,6 +12,7 @@ mod ops;
 mod plan;
 mod plot;
 mod predict;
+mod profile;
 mod quantize;
 mod rec;
 mod rec2idx;
@@ -46,6 +47,8 @@ pub enum Command {
     Quantize(quantize::Args),
     /// Measure the inference speed, in images per second, of the networks on MXNet's performance page
     Score(score::Args),
+    /// Profile a subcommand: where its time and memory go
+    Profile(Box<profile::Args>),
     /// Find the fastest kernels of networks by timing, and store them for later runs
     Tune(tune::Args),
     /// List the operators that are built, and the backends that support them
@@ -94,6 +97,7 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Evaluate(args) => evaluate::run(args, !cli.logging.quiet),
         Command::Quantize(args) => quantize::run(args, !cli.logging.quiet),
         Command::Score(args) => score::run(args),
+        Command::Profile(args) => profile::run(args),
         Command::Tune(args) => tune::run(args, !cli.logging.quiet),
         Command::Ops(args) => ops::run(args),
         Command::Convert(args) => convert::run(args),

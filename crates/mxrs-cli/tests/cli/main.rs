@@ -16,6 +16,7 @@ mod ops;
 mod plan;
 mod plot;
 mod predict;
+mod profile;
 mod quantize;
 mod score;
 mod small;

@@ -44,9 +44,18 @@ pub fn mxrs_with<S: AsRef<OsStr>>(vars: &[(&str, &str)], arguments: impl IntoIte
 
 /// Runs `mxrs` in this folder with an empty environment.
 pub fn mxrs_in<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Ran {
+    mxrs_in_with(folder, &[], arguments)
+}
+
+/// Runs `mxrs` in this folder with these variables and no others.
+pub fn mxrs_in_with<S: AsRef<OsStr>>(
+    folder: &Path,
+    vars: &[(&str, &str)],
+    arguments: impl IntoIterator<Item = S>,
+) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mxrs"));
     command.current_dir(folder);
-    run(command, &[], arguments)
+    run(command, vars, arguments)
 }
 
 fn run<S: AsRef<OsStr>>(mut command: Command, vars: &[(&str, &str)], arguments: impl IntoIterator<Item = S>) -> Ran {

@@ -284,7 +284,6 @@ fn bad_values_are_refused_before_any_work() {
         (&["--gc-type", "3bit"], "--gc-type"),
         (&["--gc-type", "2bit", "--kv-store", "local"], "--kv-store device"),
         (&["--gc-type", "2bit", "--gc-threshold", "0"], "--gc-threshold"),
-        (&["--profile-worker-suffix", "p.json"], "--profile-worker-suffix"),
         (&["--profile-server-suffix=p.json"], "--profile-server-suffix"),
         (&["--optimizer", "lbsgd", "--warmup-strategy", "cubic"], "power2"),
         (&["--label-smoothing", "1"], "--label-smoothing"),

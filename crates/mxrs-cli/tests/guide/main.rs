@@ -77,6 +77,11 @@ fn tune() {
 }
 
 #[test]
+fn profile() {
+    check("profile.md");
+}
+
+#[test]
 fn onnx() {
     check("onnx.md");
 }

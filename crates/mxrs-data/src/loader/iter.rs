@@ -3,6 +3,7 @@
 use super::{DataLoader, DataLoaderBuilder, LastSamples};
 use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_format::Dense;
+use mxrs_trace::api_call;
 use mxrs_types::{DType, Error, Result, Shape};
 
 /// A [`DataLoader`] as a [`DataIter`], for `Module::fit` and other code that needs a [`DataIter`]; MXNet's `DataLoaderIter`.
@@ -120,6 +121,7 @@ impl DataIter for DataLoaderIter {
     }
 
     fn next_batch(&mut self) -> Result<Option<DataBatch>> {
+        let _call = api_call("DataLoaderIter::next_batch");
         let number = self.loader.next as usize;
         let Some(tensors) = self.loader.next_batch()? else { return Ok(None) };
         let (index, is_last) = (self.loader.batches[number].clone(), number + 1 == self.loader.n_batches());

@@ -17,6 +17,7 @@ use bad_records::BadRecords;
 use labels::ListLabels;
 use mxrs_format::{AlignedBytes, Dense};
 use mxrs_sync::{Arc, Team};
+use mxrs_trace::api_call;
 use mxrs_types::{DType, Error, ErrorKind, FormatErrorKind, Result};
 use std::path::Path;
 
@@ -273,6 +274,7 @@ impl DataIter for ImageRecordIter {
     }
 
     fn next_batch(&mut self) -> Result<Option<DataBatch>> {
+        let _call = api_call("ImageRecordIter::next_batch");
         self.next_tensors().inspect_err(|_| self.end())
     }
 

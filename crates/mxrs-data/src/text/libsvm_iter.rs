@@ -6,6 +6,7 @@ use crate::nd_array_iter::{LastBatch, NdArrayIter};
 use crate::param_map::ParamMap;
 use crate::{DataBatch, DataDesc, DataIter};
 use mxrs_format::{AlignedBytes, Dense, Tensor};
+use mxrs_trace::api_call;
 use mxrs_types::{DType, Error, Result, Shape};
 use std::path::PathBuf;
 
@@ -171,6 +172,7 @@ impl DataIter for LibSvmIter {
     }
 
     fn next_batch(&mut self) -> Result<Option<DataBatch>> {
+        let _call = api_call("LibSvmIter::next_batch");
         let Some(batch) = self.numbers.next_batch()? else { return Ok(None) };
         let DataBatch { index, pad, .. } = batch;
         let ([data], [label]) = (&self.data, &self.label);

@@ -1,6 +1,6 @@
 //! Planning without binding: the memory and the steps of a graph, found before any array exists.
 
-mod tensors;
+pub(crate) mod tensors;
 
 pub use tensors::{PlannedTensor, TensorKind};
 
@@ -155,7 +155,7 @@ impl DryGraph {
         planned_tensor_bytes(&self.program, options)
     }
 
-    fn describe(&self, Planned { program, plan, preparation }: &Planned) -> PlannedGraph {
+    fn describe(&self, Planned { program, plan, preparation, .. }: &Planned) -> PlannedGraph {
         let bytes = |of: &dyn Fn(Origin) -> bool| {
             program.values.iter().filter(|v| of(v.origin)).map(|v| v.desc.size_bytes()).sum::<usize>()
         };

@@ -6,6 +6,7 @@ use super::walk::{Head, Walk};
 use super::{Imperative, flags};
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
+use mxrs_trace::api_call;
 use mxrs_types::{Error, Result, ResultExt};
 
 /// How `backward` and `grad` compute gradients.
@@ -40,6 +41,7 @@ impl Imperative {
         head_grads: &[Option<&NdArray>],
         options: BackwardOptions,
     ) -> Result<()> {
+        let _call = api_call("Imperative::backward");
         let _scope = flags::set(options.create_graph, options.train_mode);
         let heads = self.heads(heads, head_grads)?;
         let _bulk = self.context().engine().bulk(self.options().bulk_train_backward);
@@ -58,6 +60,7 @@ impl Imperative {
         head_grads: &[Option<&NdArray>],
         options: BackwardOptions,
     ) -> Result<Vec<NdArray>> {
+        let _call = api_call("Imperative::grad");
         let _scope = flags::set(options.create_graph, options.train_mode);
         let mut targets = Vec::with_capacity(variables.len());
         for (i, variable) in variables.iter().enumerate() {

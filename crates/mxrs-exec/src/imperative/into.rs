@@ -6,6 +6,7 @@ use super::prepared::Prepared;
 use super::signature::{Mode, Operand, Query};
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
+use mxrs_trace::api_call;
 use mxrs_types::{Error, Result, ResultExt};
 use std::panic::Location;
 
@@ -18,6 +19,7 @@ impl Imperative {
     /// recording, also if an output is tracked.
     #[track_caller]
     pub fn invoke_into(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray], outputs: &[&NdArray]) -> Result<()> {
+        let _call = api_call("Imperative::invoke_into");
         let site = Location::caller();
         let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
         let is_recorded = flags::is_recording() && inputs.iter().any(|a| is_tracked(a));

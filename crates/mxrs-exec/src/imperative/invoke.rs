@@ -9,13 +9,14 @@ use crate::device::on_device;
 use crate::options::BindOptions;
 use crate::packed::Packed;
 use crate::program_passes::plan_memory::arena_bytes;
-use crate::ready::{Memory, ReadyProgram};
+use crate::ready::{Memory, ReadyProgram, RecordAs};
 use crate::segment::push;
 use indexmap::IndexMap;
 use mxrs_engine::RunContext;
 use mxrs_ndarray::{ArrayContext, NdArray, RandomCalls, TempSpace};
 use mxrs_op::Attrs;
 use mxrs_sync::{Rank, RankedMutex};
+use mxrs_trace::api_call;
 use mxrs_types::{DType, Device, DeviceKind, Error, Result, ResultExt};
 use std::panic::Location;
 use std::sync::Arc;
@@ -142,6 +143,7 @@ impl Imperative {
     /// and the argument. Under `NaiveEngine` also returns the error of the kernel.
     #[track_caller]
     pub fn invoke(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
+        let _call = api_call("Imperative::invoke");
         let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
         let asked = Asked { op, attrs, with_hidden: false, device: None, repeats: None, site: Location::caller() };
         let Made { prepared, mut outputs } = self.make(&asked, &operands)?;
@@ -251,7 +253,8 @@ impl Imperative {
         let arena = space.as_ref().map(|space| space.block().clone());
         let packed = Arc::new(Packed::new(&prepared.planned, self.context(), device, None)?);
         let memory = Memory::on_one(device, arena, packed);
-        let ready = ReadyProgram::over(&prepared.planned, memory, bound, outputs.to_vec(), 0..n_steps, team);
+        let ready = ReadyProgram::over(&prepared.planned, memory, bound, outputs.to_vec(), 0..n_steps, team)
+            .recorded_as(RecordAs::Call);
         let writes = space.as_ref().map(TempSpace::var);
         let run = move |task: &RunContext| ready.run(0..n_steps, random, task);
         push(

@@ -3,6 +3,7 @@
 use super::pack::Preparation;
 use super::plan_memory::plan;
 use crate::program::Program;
+use crate::ready::Labels;
 use mxrs_graph::{MemoryPlan, PlanOptions};
 use mxrs_types::Result;
 use std::sync::{Arc, OnceLock};
@@ -25,9 +26,11 @@ pub struct Planned {
     /// The program after the last pass.
     pub program: Arc<Program>,
     /// The memory plan of the temporary values.
-    pub plan: MemoryPlan,
+    pub plan: Arc<MemoryPlan>,
     /// The order and memory of the prepare steps.
     pub preparation: Arc<Preparation>,
+    /// The labels of the steps in records.
+    pub labels: Arc<Labels>,
 }
 
 impl ProgramState {
@@ -82,6 +85,8 @@ impl ProgramState {
             None => Arc::new(Preparation::new(&self.program)?),
         };
         let plan = self.plan.into_inner().map_or_else(|| plan(&self.program, options), Ok)?;
-        Ok(Planned { program: self.program, plan, preparation })
+        let plan = Arc::new(plan);
+        let labels = Arc::new(Labels::new(&self.program, &plan));
+        Ok(Planned { program: self.program, plan, preparation, labels })
     }
 }

@@ -19,6 +19,7 @@
 mod addresses;
 mod memory;
 mod on_device;
+mod record;
 mod step;
 
 use crate::program_passes::Planned;
@@ -29,8 +30,10 @@ use mxrs_engine::RunContext;
 use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_op::{KernelArgs, RawTensor};
 use mxrs_sync::Team;
+use mxrs_trace::{Kinds, is_on, span};
 use mxrs_types::{Device, Result, WriteReq};
 use on_device::OnDevice;
+pub use record::{Labels, RecordAs};
 use std::ops::Range;
 use std::sync::Arc;
 use step::{Means, ReadyStep, Tensor, copy_bytes};
@@ -50,6 +53,8 @@ pub struct ReadyProgram {
     own: Vec<(usize, ReadyStep)>,
     bound: Vec<NdArray>,
     team: Arc<Team>,
+    labels: Arc<Labels>,
+    record_as: RecordAs,
     /// The work of this program on the default device, if the host cannot access its memory; `None` on the host.
     on_device: Option<OnDevice>,
     /// The same for the other devices of [`Self::memory`], in their order.
@@ -114,11 +119,18 @@ impl ReadyProgram {
             own,
             bound,
             team,
+            labels: planned.labels.clone(),
+            record_as: RecordAs::Graph,
             on_device: OnDevice::new(&memory.main),
             on_others: memory.others.iter().map(OnDevice::new).collect(),
             memory,
             _outputs: outputs,
         }
+    }
+
+    /// This program, whose runs a profiler shows as calls of one operator.
+    pub fn recorded_as(self, record_as: RecordAs) -> Self {
+        Self { record_as, ..self }
     }
 
     fn step(&self, step: usize) -> &ReadyStep {
@@ -144,8 +156,7 @@ impl ReadyProgram {
     /// Returns the errors of kernels, or an error if a constant is shared with a frozen executor and is out of date.
     pub fn prepare(&self, task: &RunContext) -> Result<()> {
         self.with(task, |means| {
-            let run = |step: usize| self.shared.prepare[step].run(means, RandomCalls { seed: 0, first: 0 });
-            self.memory.on(task.device()).packed.update(&self.bound, means.stream(), run)
+            self.memory.on(task.device()).packed.update(&self.bound, means.stream(), |step| self.make(step, means))
         })
     }
 
@@ -155,9 +166,15 @@ impl ReadyProgram {
     /// Returns the errors of kernels, or an error if a constant is shared with a frozen executor and is out of date.
     pub fn prepare_step(&self, step: usize, task: &RunContext) -> Result<()> {
         self.with(task, |means| {
-            let run = |step: usize| self.shared.prepare[step].run(means, RandomCalls { seed: 0, first: 0 });
-            self.memory.on(task.device()).packed.make_alone(step, &self.bound, means.stream(), run)
+            let packed = &self.memory.on(task.device()).packed;
+            packed.make_alone(step, &self.bound, means.stream(), |step| self.make(step, means))
         })
+    }
+
+    /// Runs a prepare step.
+    fn make(&self, step: usize, means: &Means<'_>) -> Result<()> {
+        let _span = is_on(Kinds::SYMBOLIC).then(|| span(self.labels.prepare(step)));
+        self.shared.prepare[step].run(means, RandomCalls { seed: 0, first: 0 })
     }
 
     /// Gives `run` what the task offers to steps. On a device, the memory of this program then stays allocated until the
@@ -192,7 +209,33 @@ impl ReadyProgram {
     /// # Errors
     /// Returns the error of a kernel, with the name of its step.
     pub fn run(&self, steps: Range<usize>, random: RandomCalls, task: &RunContext) -> Result<()> {
+        if is_on(self.record_as.kinds()) {
+            return self.run_recorded(steps, random, task);
+        }
+        self.run_unrecorded(steps, random, task)
+    }
+
+    #[inline(always)]
+    fn run_unrecorded(&self, steps: Range<usize>, random: RandomCalls, task: &RunContext) -> Result<()> {
         self.with(task, |means| steps.into_iter().try_for_each(|step| self.step(step).run(means, random)))
+    }
+
+    /// [`Self::run`] while a profiler records these steps. On a device with streams, a span of a step is the time in which it is
+    /// enqueued.
+    #[cold]
+    fn run_recorded(&self, steps: Range<usize>, random: RandomCalls, task: &RunContext) -> Result<()> {
+        if self.record_as == RecordAs::Call {
+            let _call = span(self.labels.call());
+            return self.run_unrecorded(steps, random, task);
+        }
+        self.labels.note_plan();
+        let _segment = span(self.labels.segment(&steps));
+        self.with(task, |means| {
+            steps.into_iter().try_for_each(|step| {
+                let _step = span(self.labels.step(step));
+                self.step(step).run(means, random)
+            })
+        })
     }
 
     /// Whether the tensor that `tap` describes has memory. It has if the step reads it, or makes it for another step.

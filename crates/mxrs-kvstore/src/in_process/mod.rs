@@ -12,6 +12,7 @@ use crate::{
 use entries::{Entries, Group, Values};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_sync::Mutex;
+use mxrs_trace::api_call;
 use mxrs_types::{DType, Device, Error, Result};
 use std::sync::Arc;
 
@@ -186,6 +187,7 @@ impl KvStore for InProcess {
     }
 
     fn init(&self, values: &[(Key, NdArray)]) -> Result<()> {
+        let _call = api_call("KvStore::init");
         let mut state = self.state.lock();
         state.entries.check_new(values.iter().map(|(key, _)| key))?;
         for (key, value) in values {
@@ -197,18 +199,21 @@ impl KvStore for InProcess {
     }
 
     fn push(&self, values: &[(Key, Value)], priority: i32) -> Result<()> {
+        let _call = api_call("KvStore::push");
         let mut state = self.state.lock();
         let groups = state.entries.group_values(values)?;
         state.push(self, &groups, priority)
     }
 
     fn pull(&self, outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
+        let _call = api_call("KvStore::pull");
         let mut state = self.state.lock();
         let groups = state.entries.group_outs(outs)?;
         state.pull(&groups, priority)
     }
 
     fn pushpull(&self, values: &[(Key, Value)], outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
+        let _call = api_call("KvStore::pushpull");
         let mut state = self.state.lock();
         let values = state.entries.group_values(values)?;
         let outs = if outs.is_empty() { state.entries.own_outs(&values)? } else { state.entries.group_outs(outs)? };
@@ -217,6 +222,7 @@ impl KvStore for InProcess {
     }
 
     fn row_sparse_pull(&self, pulls: &[RowPull], priority: i32) -> Result<Vec<Vec<RowSparse>>> {
+        let _call = api_call("KvStore::row_sparse_pull");
         let mut state = self.state.lock();
         let State { entries, rows, .. } = &mut *state;
         let mut results = Vec::with_capacity(pulls.len());

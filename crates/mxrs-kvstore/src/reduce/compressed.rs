@@ -5,6 +5,7 @@ use super::{Job, copy};
 use crate::Compression;
 use mxrs_engine::Property;
 use mxrs_ndarray::NdArray;
+use mxrs_trace::operator;
 use mxrs_types::{DType, Device, Result, Shape};
 
 /// Number of elements that are decoded at a time; a multiple of the elements in 4 bytes of code.
@@ -29,6 +30,7 @@ pub(crate) fn sum_compressed(
     let (written, vars, n_elements) = (target.detach(), codes.clone(), out.shape().n_elements());
     let task = out.engine().task("kvstore_decode").reads(vars.iter().map(NdArray::var)).write(target.var());
     task.device(Device::cpu(0)).priority(job.priority).property(Property::CpuPrioritized).push(move |_| {
+        let _span = operator("DequantizeCPU", Device::cpu(0));
         // Ranges of threads begin at multiples of a block, so that each begins with a whole byte of code.
         threads.run_units(n_elements.div_ceil(BLOCK), BLOCK, &|begin, end| {
             let mut value = [0.0f32; BLOCK];
@@ -80,6 +82,7 @@ fn encode(
     let (kept, made, read) = (residual.clone(), codes.clone(), value.clone());
     let task = codes.engine().task("kvstore_encode").read(read.var()).write(residual.var()).write(codes.var());
     task.device(value.device()).priority(job.priority).property(Property::CpuPrioritized).push(move |_| {
+        let _span = operator("QuantizeCPU", host);
         // SAFETY: this task holds the variable of `value` for reading and those of `kept` and `made` for writing. All are
         // in host memory: `value` and `kept` with `n_elements` float32 elements, `made` with the bytes of their codes.
         let (gradient, residual, codes) = unsafe {

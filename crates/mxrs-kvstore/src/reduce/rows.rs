@@ -6,6 +6,7 @@ use crate::sum::{RowUnion, copy_rows, sum_rows};
 use crate::{RowSparse, Value};
 use mxrs_engine::Property;
 use mxrs_ndarray::NdArray;
+use mxrs_trace::operator;
 use mxrs_types::{Device, Result, Shape};
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ pub(crate) fn sum_row_sparse(
     let (written, vars, width, threads) = (out.clone(), staged.clone(), width(out.shape()), buffers.threads.clone());
     let task = out.engine().task("kvstore_sum_rows").reads(vars.iter().map(NdArray::var)).write(out.var());
     task.device(Device::cpu(0)).priority(priority).property(Property::CpuPrioritized).push(move |_| {
+        let _span = operator("KVStoreReduce", Device::cpu(0));
         threads.run_units(union.ids.len(), width, &|begin, end| {
             let inputs: Vec<*const u8> = staged.iter().map(|rows| rows.as_ptr().cast_const()).collect();
             // SAFETY: this task holds the variables of all values for reading and that of `written`, a new array, for
@@ -64,6 +66,7 @@ pub(crate) fn assign_rows(value: &RowSparse, stored: &NdArray, buffers: &mut Buf
     let row_bytes = width(stored.shape()) * stored.dtype().size_of();
     let task = target.engine().task("kvstore_assign_rows").read(read.var()).write(target.var());
     task.device(target.device()).priority(priority).property(Property::CpuPrioritized).push(move |_| {
+        let _span = operator("CopyCPU2CPU", Device::cpu(0));
         // SAFETY: this task holds the variable of `rows` for reading and that of `written` for writing, and both are in
         // host memory. The numbers in `ids` are below the number of rows of `written`, and `rows` has one row for each.
         unsafe {
@@ -92,6 +95,7 @@ pub(crate) fn gather_rows(
     let (read, written, wanted) = (host.clone(), gathered.clone(), ids.clone());
     let task = gathered.engine().task("kvstore_gather_rows").read(read.var()).write(gathered.var());
     task.device(first).priority(priority).property(Property::Normal).push(move |_| {
+        let _span = operator("KVStoreSparseRetain", Device::cpu(0));
         // SAFETY: this task holds the variable of `host` for reading and that of `written`, a new array, for writing, and
         // both are in host memory. The numbers in `wanted` are below the number of rows of `host`.
         unsafe { copy_rows(host.as_ptr().cast_const(), written.as_ptr(), &wanted, row_bytes, false) };

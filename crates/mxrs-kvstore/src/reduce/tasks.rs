@@ -4,6 +4,7 @@ use super::buffers::{Buffers, Use};
 use crate::sum::{Order, is_summed, sum_range};
 use mxrs_engine::Property;
 use mxrs_ndarray::NdArray;
+use mxrs_trace::operator;
 use mxrs_types::{Device, Result};
 
 /// Copies an array to another of the same shape and type.
@@ -16,6 +17,7 @@ pub(crate) fn copy(from: &NdArray, to: &NdArray, priority: i32) -> Result<()> {
     let (source, target) = (from.detach(), to.detach());
     let task = to.engine().task("kvstore_copy").read(from.var()).write(to.var());
     task.device(to.device()).priority(priority).property(Property::Normal).push(move |_| {
+        let _span = operator("CopyCPU2CPU", target.device());
         // SAFETY: this task holds the variable of `source` for reading and that of `target` for writing, so no other code
         // writes `source` or uses `target`. Both have `n_bytes` bytes of host memory, and they do not share storage.
         unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), target.as_ptr(), n_bytes) };
@@ -87,6 +89,7 @@ fn sum_on_host(buffers: &Buffers, of: SumOf, outs: &[NdArray], inputs: &[NdArray
     let task = first.engine().task(name).reads(inputs.iter().map(NdArray::var));
     let task = task.writes(outs.iter().map(NdArray::var)).device(Device::cpu(0));
     task.priority(of.priority).property(Property::CpuPrioritized).push(move |_| {
+        let _span = operator(if read.len() == 1 { "CopyCPU2CPU" } else { "KVStoreReduce" }, Device::cpu(0));
         let size = dtype.size_of();
         threads.run(n_elements, &|begin, end| {
             let at = |array: &NdArray| array.as_ptr().wrapping_add(begin * size);

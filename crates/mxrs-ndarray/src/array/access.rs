@@ -2,6 +2,7 @@
 
 use super::NdArray;
 use crate::Element;
+use mxrs_trace::api_call;
 use mxrs_types::{Error, Result};
 
 impl NdArray {
@@ -18,6 +19,7 @@ impl NdArray {
     /// # Errors
     /// Returns the deferred error of the task that should have written the array, and the errors of the copy.
     pub fn read_bytes<R: Send + 'static>(&self, f: impl FnOnce(&[u8]) -> R + Send + 'static) -> Result<R> {
+        let _call = api_call("NdArray::read_bytes");
         match self.copy_for_host()? {
             Some(copy) => copy.read_on_host(f),
             None => self.read_on_host(f),
@@ -70,6 +72,7 @@ impl NdArray {
     /// Returns the errors of [`Self::copy_from`].
     #[track_caller]
     pub fn copy_from_bytes(&self, bytes: &[u8]) -> Result<()> {
+        let _call = api_call("NdArray::copy_from_bytes");
         self.check_len(bytes.len())?;
         self.note_write()?;
         if self.home().is_some() {
@@ -90,6 +93,7 @@ impl NdArray {
     /// # Errors
     /// Returns the deferred error of a failed writer.
     pub fn wait_to_read(&self) -> Result<()> {
+        let _call = api_call("NdArray::wait_to_read");
         self.0.chunk.engine.wait_to_read(&self.0.chunk.var)
     }
 }

@@ -21,6 +21,7 @@ use super::make::stream_of;
 use crate::ArrayContext;
 use crate::device::RegisteredDevice;
 use mxrs_engine::{OpName, Property, RunContext};
+use mxrs_trace::operator;
 use mxrs_types::{Device, DeviceKind, Error, Result, ResultExt};
 use std::sync::Arc;
 
@@ -148,11 +149,14 @@ impl NdArray {
         let task = self.engine().task(name()).read(from.var()).write(self.var()).device(hop.on.device());
         let task = task.property(hop.property).priority(priority);
         let (to, source) = (self.detach(), from.detach());
-        // SAFETY: the task writes the variable of `to` and reads that of `source`, so other users of the memory are ordered
-        // before or after it. Both are freed only after the events of this task's work. Memory of a device belongs to
-        // `hop.on` or, for `Kind::Peer`, to the peer; the rest is host memory. Ranges on one device do not overlap: `staging`
-        // has provided memory between them otherwise.
-        task.push(move |run| unsafe { hop.run(run, &source, &to) })
+        task.push(move |run| {
+            let _span = operator(hop.kind.name(), hop.on.device());
+            // SAFETY: this task writes the variable of `to` and reads that of `source`, so other users of the memory are
+            // ordered before or after it. Both are freed only after the events of this task's work. Memory of a device
+            // belongs to `hop.on` or, for `Kind::Peer`, to the peer; the rest is host memory. Ranges on one device do not
+            // overlap: `staging` has provided memory between them otherwise.
+            unsafe { hop.run(run, &source, &to) }
+        })
     }
 
     /// Pushes a copy by the host. Both arrays are in host memory.
@@ -163,6 +167,7 @@ impl NdArray {
         if to.shares_storage(&from) {
             let n_bytes = to.size_bytes();
             return task.push(move |_| {
+                let _span = operator("CopyCPU2CPU", to.0.device);
                 // SAFETY: this task holds the common variable for writing, so no other code uses the storage. Both views
                 // have `n_bytes` bytes, because their shapes and dtypes are equal, and `copy` allows them to overlap.
                 unsafe { std::ptr::copy(from.as_ptr(), to.as_ptr(), n_bytes) };
@@ -171,6 +176,7 @@ impl NdArray {
         }
         let var = from.var().clone();
         task.read(&var).push(move |_| {
+            let _span = operator("CopyCPU2CPU", to.0.device);
             // SAFETY: this task holds the variable of `from` for reading and that of `to` for writing, so no other code
             // writes `from` or uses `to`. The arrays do not share storage.
             unsafe { to.bytes_mut().copy_from_slice(from.bytes()) };
@@ -228,6 +234,17 @@ enum Kind {
     Download,
     Within,
     Peer(Device),
+}
+
+impl Kind {
+    /// MXNet's name of the copy in profiles.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Upload => "CopyCPU2GPU",
+            Self::Download => "CopyGPU2CPU",
+            Self::Within | Self::Peer(_) => "CopyGPU2GPU",
+        }
+    }
 }
 
 impl Hop {

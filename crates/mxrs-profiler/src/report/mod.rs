@@ -1,24 +1,19 @@
 //! The report: one HTML page with the timeline, the statistics, memory over time and the roofline. It needs no network.
 
 mod page;
-mod plan;
-mod roofline;
 mod timeline;
 
-pub use plan::{MemoryPlan, Rectangle};
-
 use crate::config::Config;
+use crate::costs::Roofline;
 use crate::memory::Book;
 use crate::stats::Stats;
-use mxrs_trace::{Event, ThreadInfo};
-use roofline::Roofline;
+use mxrs_trace::{Event, MemoryPlan, ThreadInfo};
 use timeline::Timeline;
 
 /// What the report keeps of the records, in bounded memory.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     timeline: Timeline,
-    roofline: Roofline,
     plans: Vec<MemoryPlan>,
 }
 
@@ -26,7 +21,6 @@ impl Store {
     pub(crate) fn take(&mut self, thread: ThreadInfo, event: &Event) {
         if let Event::Span(span) = event {
             self.timeline.take(thread, span);
-            self.roofline.take(span);
         }
     }
 
@@ -40,7 +34,14 @@ impl Store {
     }
 
     /// The page.
-    pub(crate) fn page(&self, config: &Config, book: &Book, stats: &Stats, n_dropped: u64) -> String {
-        page::page(self, config, book, stats, n_dropped)
+    pub(crate) fn page(
+        &self,
+        config: &Config,
+        roofline: &Roofline,
+        book: &Book,
+        stats: &Stats,
+        n_dropped: u64,
+    ) -> String {
+        page::page((self, roofline), config, book, stats, n_dropped)
     }
 }

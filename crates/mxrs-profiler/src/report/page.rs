@@ -1,12 +1,12 @@
 //! The page: markup, styles and scripts of this crate, and the figures as JSON.
 
-use super::roofline::Limit;
-use super::{MemoryPlan, Store};
+use super::Store;
 use crate::config::Config;
+use crate::costs::Roofline;
 use crate::memory::{Book, OfDevice};
 use crate::names;
 use crate::stats::Stats;
-use mxrs_trace::{Label, details_of};
+use mxrs_trace::{Label, MemoryPlan, details_of};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
@@ -26,7 +26,13 @@ const TAGS: usize = 100;
 /// The largest rectangles of a plan that the page draws.
 const RECTANGLES: usize = 3000;
 
-pub(super) fn page(store: &Store, config: &Config, book: &Book, stats: &Stats, n_dropped: u64) -> String {
+pub(super) fn page(
+    (store, of_operators): (&Store, &Roofline),
+    config: &Config,
+    book: &Book,
+    stats: &Stats,
+    n_dropped: u64,
+) -> String {
     let timeline = &store.timeline;
     let mut texts = Texts::default();
     let mut spans = Vec::with_capacity(timeline.spans.len() * 6);
@@ -51,7 +57,7 @@ pub(super) fn page(store: &Store, config: &Config, book: &Book, stats: &Stats, n
         "stats": stats_json(stats),
         "memory": book.devices.iter().map(|(device, of_device)| memory(&names::device(*device), of_device)).collect::<Vec<_>>(),
         "peaks": config.peaks.map(|peaks| json!({ "flops": peaks.flops_per_s, "bytes": peaks.bytes_per_s })),
-        "roofline": roofline(store, config),
+        "roofline": roofline(of_operators, config),
         "plans": store.plans.iter().map(plan).collect::<Vec<_>>(),
     });
     // `<` may begin the end of the script element.
@@ -100,16 +106,12 @@ fn memory(device: &str, of_device: &OfDevice) -> Value {
     json!({ "device": device, "points": points, "peak": { "at": peak.at_ns, "live": peak.live_bytes, "tags": tags, "rest": rest } })
 }
 
-fn roofline(store: &Store, config: &Config) -> Vec<Value> {
-    let sums = store.roofline.sums();
+fn roofline(of_operators: &Roofline, config: &Config) -> Vec<Value> {
+    let sums = of_operators.sums();
     sums.iter()
         .map(|(name, sum)| {
             let share = config.peaks.map(|peaks| sum.share(peaks));
-            let limit = share.map(|(_, limit)| match limit {
-                Limit::Compute => "compute",
-                Limit::Memory => "memory",
-                Limit::Overhead => "overhead",
-            });
+            let limit = share.map(|(_, limit)| limit.to_string());
             json!({
                 "name": name, "calls": sum.n_calls, "ns": sum.ns, "flops": sum.flops, "bytes": sum.bytes,
                 "share": share.map(|(share, _)| share), "limit": limit,

@@ -9,6 +9,7 @@ use mxrs_format::pickle::{PickledStates, StateKey};
 use mxrs_format::{Checkpoint, Options};
 use mxrs_optim::SavedStates;
 use mxrs_symbol::{Registry, graph_to_file, open_graph};
+use mxrs_trace::api_call;
 use mxrs_types::Result;
 use std::path::Path;
 
@@ -44,6 +45,7 @@ impl Module {
     /// Returns an error if there are no parameters yet or they could not be computed, or if a file cannot be written; with
     /// states, also if the prefix is not UTF-8.
     pub fn save_checkpoint(&self, prefix: impl AsRef<Path>, epoch: u64, with_states: bool) -> Result<()> {
+        let _call = api_call("Module::save_checkpoint");
         let (prefix, position) = (prefix.as_ref(), Position::epoch(epoch));
         if with_states {
             let (best, run) = self.training.borrow_mut().tells(prefix, position)?;

@@ -7,6 +7,7 @@ use mxrs_format::{AlignedBytes, Checkpoint, Tensor};
 use mxrs_graph::NodeId;
 use mxrs_models::Initializer;
 use mxrs_ndarray::{NdArray, Reading};
+use mxrs_trace::api_call;
 use mxrs_types::{DType, Error, Result, ResultExt, Shape};
 
 /// Arrays that are being copied to the host.
@@ -55,6 +56,7 @@ impl Module {
     /// it, or if an array has another shape than its parameter (the error names the first such array, with both shapes).
     /// Missing and superfluous arrays are errors too, unless the options allow them.
     pub fn init_params(&mut self, given: Option<&Checkpoint>, options: &InitOptions) -> Result<()> {
+        let _call = api_call("Module::init_params");
         self.first()?;
         if self.is_initialized && !options.force {
             return Ok(());

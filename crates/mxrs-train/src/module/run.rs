@@ -6,6 +6,7 @@ use crate::metric::EvalMetric;
 use mxrs_data::DataBatch;
 use mxrs_format::Dense;
 use mxrs_ndarray::NdArray;
+use mxrs_trace::api_call;
 use mxrs_types::{Result, Shape};
 
 impl Module {
@@ -17,6 +18,7 @@ impl Module {
     /// Returns an error if parameters have no values or shapes do not fit the network. Under `NaiveEngine`, also returns
     /// errors of kernels; with other engines, reading the outputs returns these.
     pub fn forward(&mut self, batch: DataBatch, is_train: bool) -> Result<()> {
+        let _call = api_call("Module::forward");
         self.expect_initialized()?;
         let shapes = |tensors: &[Dense]| tensors.iter().map(|t| t.shape().clone()).collect::<Vec<Shape>>();
         let data = shapes(&batch.data);
@@ -34,6 +36,7 @@ impl Module {
     /// # Errors
     /// Fails as [`mxrs_exec::Executor::backward`] does.
     pub fn backward(&mut self, head_grads: &[NdArray]) -> Result<()> {
+        let _call = api_call("Module::backward");
         self.group()?.backward(&self.nd, head_grads)
     }
 
@@ -51,6 +54,7 @@ impl Module {
     /// # Errors
     /// Returns an error if the module has no optimizer, or if an operator fails.
     pub fn update(&mut self) -> Result<()> {
+        let _call = api_call("Module::update");
         self.exchange()?.step()
     }
 
@@ -99,6 +103,7 @@ impl Module {
     /// # Errors
     /// Fails as [`EvalMetric::update_named`] does.
     pub fn update_metric(&self, metric: &mut dyn EvalMetric, pad: usize) -> Result<()> {
+        let _call = api_call("Module::update_metric");
         let group = self.group()?;
         let outputs = named(group.executor().output_names(), group.outputs(&self.nd)?);
         metric.update_named(&group.labels()?, &outputs, pad)

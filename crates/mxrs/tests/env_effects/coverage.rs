@@ -6,7 +6,7 @@ use mxrs_env::{Capability, Registered, field_paths, registry};
 use std::path::Path;
 
 /// The test files that observe effects, without `rules.rs`, which names all variables.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 21] = [
     include_str!("threads.rs"),
     include_str!("device.rs"),
     include_str!("engine.rs"),
@@ -27,6 +27,7 @@ const SOURCES: [&str; 20] = [
     include_str!("workers.rs"),
     // Tests of effects that only the command has.
     include_str!("../../../mxrs-cli/tests/cli/env.rs"),
+    include_str!("../../../mxrs-cli/tests/cli/profile.rs"),
     include_str!("../../../mxrs-cli/tests/cli/train.rs"),
 ];
 

@@ -91,6 +91,8 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("MXRS_ENGINE_STICKY_ERRORS", Bool),
     ("MXRS_ENGINE_STALL_SECS", From(1)),
     ("MXRS_EXIT_TIMEOUT_MS", From(0)),
+    ("MXNET_PROFILER_AUTOSTART", Bool),
+    ("MXNET_PROFILER_MODE", Range(0, 15)),
     ("MXNET_EXEC_BULK_EXEC_INFERENCE", Bool),
     ("MXNET_EXEC_BULK_EXEC_TRAIN", Bool),
     ("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", From(0)),

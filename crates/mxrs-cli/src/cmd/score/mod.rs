@@ -7,6 +7,7 @@ mod report;
 use crate::args::{Compute, float_dtype, image_shape};
 use crate::exit::{Failure, Outcome, expect_writable};
 use crate::networks::{self, BENCHMARK, Network, WITHOUT_FLOAT16, is_built};
+use crate::profiling::{Wanted, profiled};
 use crate::{interrupt, start};
 use explain::Explained;
 use measure::{Plan, measure};
@@ -51,6 +52,9 @@ pub struct Args {
     /// reaches
     #[arg(long)]
     explain: bool,
+    /// Profile the runs, warm-up included: write a trace to this file, and print the costs of operators at the end
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "profile.json")]
+    profile: Option<PathBuf>,
     /// Before measuring, find the fastest kernels by timing and store them for later runs, as `mxrs tune` does
     #[arg(long)]
     tune: bool,
@@ -83,9 +87,14 @@ pub fn run(args: &Args) -> Outcome {
         true => start::runtime_searching(&args.compute, Search::default())?,
         false => start::runtime(Some(&args.compute))?,
     };
-    let mut report = Report::new(&runtime, args.compute.device, args.num_batches, args.warmup);
+    let wanted = args.profile.as_deref().map(Wanted::all);
+    profiled(wanted.as_ref(), || measure_all(args, &names, &runtime))
+}
+
+fn measure_all(args: &Args, names: &[String], runtime: &Runtime) -> Outcome {
+    let mut report = Report::new(runtime, args.compute.device, args.num_batches, args.warmup);
     tracing::info!("{}", report.header());
-    let outcome = names.iter().try_for_each(|name| network(args, &runtime, name, &mut report));
+    let outcome = names.iter().try_for_each(|name| network(args, runtime, name, &mut report));
     // The results before an interrupt are written too.
     if let Some(path) = &args.json {
         report.write(path)?;

@@ -129,10 +129,13 @@ pub struct Training {
     /// [default: linear]
     #[arg(long, value_name = "NAME")]
     pub warmup_strategy: Option<String>,
-    /// File suffix of a worker's profile; refused, because this version has no profiler
+    /// Profile the training: write a trace to this file, and print the costs of operators at the end
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "profile.json")]
+    pub profile: Option<PathBuf>,
+    /// The same as --profile, by the name that MXNet's scripts have for it
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     pub profile_worker_suffix: String,
-    /// File suffix of a server's profile; refused, because this version has neither servers nor a profiler
+    /// File suffix of a server's profile; refused, because stores inside a process have no servers
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     pub profile_server_suffix: String,
     /// Device, backend and threads.

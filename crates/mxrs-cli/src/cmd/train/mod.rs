@@ -24,6 +24,7 @@ pub use plan::Plan;
 pub use run::{Given, run as run_plan};
 
 use crate::exit::Outcome;
+use crate::profiling::profiled;
 
 /// Arguments of `train`.
 #[derive(clap::Args)]
@@ -65,5 +66,5 @@ pub fn run(args: &Args, shows_progress: bool) -> Outcome {
         Trainer::Cifar10(flags) => (Kind::Cifar10, flags),
     };
     let plan = Plan::new(kind, flags)?;
-    run_plan(&plan, None, shows_progress)
+    profiled(plan.profile.as_ref(), || run_plan(&plan, None, shows_progress))
 }

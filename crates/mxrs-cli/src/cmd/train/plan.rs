@@ -6,6 +6,7 @@ use super::flags::Training;
 use super::kind::{Defaults, Kind};
 use super::store;
 use crate::exit::{Failure, Outcome};
+use crate::profiling::Wanted;
 use mxrs::models::{Initializer, Model, ModelOptions, RandomKind, model};
 use mxrs::train::Compression;
 use mxrs::types::{DType, Device};
@@ -40,6 +41,8 @@ pub struct Plan {
     pub contexts: Vec<Device>,
     /// The compression of gradients; `None` means no compression.
     pub compression: Option<Compression>,
+    /// What to profile; `None` means nothing.
+    pub profile: Option<Wanted>,
 }
 
 /// The error for an invalid value of a flag.
@@ -98,7 +101,7 @@ impl Plan {
                 "--keep-best: validation finds the best checkpoint: give --data-val FILE, and no --benchmark".into(),
             ));
         }
-        store::check_profile(&training)?;
+        let profile = store::profile(&training)?;
         let compression = store::compression(&training)?;
         let contexts = training.contexts.devices(training.compute.device)?;
         let batch_size = positive("--batch-size", training.batch_size.unwrap_or(defaults.batch_size))?;
@@ -110,6 +113,7 @@ impl Plan {
             kind,
             contexts,
             compression,
+            profile,
             batch_size,
             num_layers: training.num_layers.or(defaults.num_layers),
             num_classes: positive("--num-classes", data.num_classes.unwrap_or(defaults.num_classes))?,

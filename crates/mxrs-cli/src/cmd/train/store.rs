@@ -2,7 +2,9 @@
 
 use super::flags::Training;
 use crate::exit::{Failure, Outcome};
+use crate::profiling::Wanted;
 use mxrs::train::{Compression, Host, KvStoreChoice, StoreOptions};
+use std::path::Path;
 
 /// Key-value stores of one machine, each with whether it compresses gradients.
 const LOCAL: [(&str, bool); 5] = [
@@ -88,19 +90,20 @@ pub fn options(
     Ok(StoreOptions { compression, ..StoreOptions::new(store) })
 }
 
-/// Refuses the flags for profiles.
+/// What to profile: `None` without `--profile` and `--profile-worker-suffix`. With one worker, MXNet's scripts name the trace as
+/// the suffix says.
 ///
 /// # Errors
-/// [`Failure::Usage`] if a flag names a profile file.
-pub fn check_profile(training: &Training) -> Outcome {
-    let flags = [
-        ("--profile-worker-suffix", &training.profile_worker_suffix),
-        ("--profile-server-suffix", &training.profile_server_suffix),
-    ];
-    match flags.iter().find(|(_, file)| !file.is_empty()) {
-        None => Ok(()),
-        Some((flag, _)) => usage(format!(
-            "{flag}: this version has no profiler; leave the flag out (`mxrs score --explain` says what each layer takes)"
-        )),
+/// [`Failure::Usage`] if a profile of servers is asked for, or two traces.
+pub fn profile(training: &Training) -> Outcome<Option<Wanted>> {
+    if !training.profile_server_suffix.is_empty() {
+        return usage(
+            "--profile-server-suffix: stores inside a process have no servers; leave the flag out".to_owned(),
+        );
+    }
+    let suffix = Some(Path::new(&training.profile_worker_suffix)).filter(|suffix| !suffix.as_os_str().is_empty());
+    match (training.profile.as_deref(), suffix) {
+        (Some(_), Some(_)) => usage("--profile and --profile-worker-suffix name the same trace; give one".to_owned()),
+        (trace, suffix) => Ok(trace.or(suffix).map(Wanted::all)),
     }
 }

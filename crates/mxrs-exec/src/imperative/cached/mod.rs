@@ -21,6 +21,7 @@ use mxrs_graph::Graph;
 use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
+use mxrs_trace::api_call;
 use mxrs_types::{Error, Result, ResultExt};
 use plan::{Plan, Signature, State, push_segments};
 use std::panic::Location;
@@ -151,6 +152,7 @@ impl CachedOp {
     /// recorded, also returns an error if an operator has no gradient.
     #[track_caller]
     pub fn call(&self, inputs: &[&NdArray]) -> Result<Vec<NdArray>> {
+        let _call = api_call("CachedOp::call");
         let site = Location::caller();
         self.check(inputs)?;
         let inner = &*self.0;

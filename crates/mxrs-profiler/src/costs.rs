@@ -1,23 +1,26 @@
-//! How close operators are to what the machine can do.
+//! What operators cost, and how close they are to what the machine can do.
 
 use crate::config::Peaks;
 use mxrs_trace::{Label, Span, SpanKind, details_of};
 use rustc_hash::FxHashMap;
+use std::fmt;
 
-/// The costs and the time of all calls of one name.
+/// The time and the costs of all calls of one operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sum {
-    pub(super) n_calls: u64,
-    pub(super) ns: u64,
-    /// Floating-point operations; a multiply-add is two.
-    pub(super) flops: f64,
-    /// Bytes that are read and written at least.
-    pub(super) bytes: f64,
+pub struct Costs {
+    /// The number of calls.
+    pub n_calls: u64,
+    /// The time of all calls in nanoseconds.
+    pub ns: u64,
+    /// Floating-point operations of all calls; a multiply-add is two.
+    pub flops: f64,
+    /// Bytes that the calls read and write at least.
+    pub bytes: f64,
 }
 
 /// What limits an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Limit {
+pub enum Limit {
     /// Arithmetic.
     Compute,
     /// The bandwidth of memory.
@@ -26,9 +29,20 @@ pub(super) enum Limit {
     Overhead,
 }
 
-impl Sum {
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Compute => "compute",
+            Self::Memory => "memory",
+            Self::Overhead => "overhead",
+        })
+    }
+}
+
+impl Costs {
     /// The share of the time that the machine needs at least, and what limits the operator.
-    pub(super) fn share(&self, peaks: Peaks) -> (f64, Limit) {
+    #[must_use]
+    pub fn share(&self, peaks: Peaks) -> (f64, Limit) {
         let seconds = self.ns as f64 * 1e-9;
         let (compute, memory) = (self.flops / peaks.flops_per_s, self.bytes / peaks.bytes_per_s);
         let share = if seconds > 0.0 { compute.max(memory) / seconds } else { 0.0 };
@@ -43,14 +57,14 @@ impl Sum {
 
 /// Operators whose details have `flops` or `bytes`, by name.
 #[derive(Debug, Default)]
-pub(super) struct Roofline {
-    sums: FxHashMap<Label, Sum>,
+pub(crate) struct Roofline {
+    sums: FxHashMap<Label, Costs>,
     /// The costs of details that were read before.
     costs: FxHashMap<Label, Option<(f64, f64)>>,
 }
 
 impl Roofline {
-    pub(super) fn take(&mut self, span: &Span) {
+    pub(crate) fn take(&mut self, span: &Span) {
         if !matches!(span.kind, SpanKind::Symbolic | SpanKind::Imperative) {
             return;
         }
@@ -64,7 +78,7 @@ impl Roofline {
     }
 
     /// The sums, those with the longest times first.
-    pub(super) fn sums(&self) -> Vec<(&'static str, Sum)> {
+    pub(crate) fn sums(&self) -> Vec<(&'static str, Costs)> {
         let mut sums: Vec<_> = self.sums.iter().map(|(name, sum)| (name.text(), *sum)).collect();
         sums.sort_by(|a, b| (b.1.ns, a.0).cmp(&(a.1.ns, b.0)));
         sums
@@ -86,7 +100,7 @@ mod tests {
     #[test]
     fn the_longer_of_both_times_limits() {
         let peaks = Peaks { flops_per_s: 1e12, bytes_per_s: 1e10 };
-        let of = |ns, flops, bytes| Sum { n_calls: 1, ns, flops, bytes }.share(peaks);
+        let of = |ns, flops, bytes| Costs { n_calls: 1, ns, flops, bytes }.share(peaks);
         let is = |(share, limit): (f64, Limit), expected: f64, wanted| {
             assert!((share - expected).abs() < 1e-9, "{share}");
             assert_eq!(limit, wanted);

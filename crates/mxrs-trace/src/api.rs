@@ -1,10 +1,11 @@
 //! Calls of the public interface, which MXNet calls its C API.
 
-use crate::names;
-use mxrs_sync::atomic::Ordering;
-use mxrs_trace::{Count, Event, Kinds, Label, SpanGuard, SpanInfo, SpanKind, is_on, now_ns, record, span};
-// The standard library's atomic, because loom's cannot live in a static.
-use std::sync::atomic::AtomicU64;
+use crate::{Count, Event, Kinds, Label, SpanGuard, SpanInfo, SpanKind, is_on, now_ns, record, span};
+// The standard library's atomics: loom's cannot live in statics.
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The category of the calls and of their counters, as MXNet names it.
+pub const API_CATEGORY: &str = "MXNET_C_API";
 
 static N_CALLS: AtomicU64 = AtomicU64::new(0);
 static N_RUNNING: AtomicU64 = AtomicU64::new(0);
@@ -37,6 +38,6 @@ impl Drop for ApiCall {
 }
 
 fn count(name: &str, value: u64) {
-    let (name, category) = (Label::of(name), Label::of(names::API));
+    let (name, category) = (Label::of(name), Label::of(API_CATEGORY));
     record(Event::Count(Count { name, category, at_ns: now_ns(), value, kinds: Kinds::API }));
 }

@@ -1,0 +1,189 @@
+//! Profiles of commands: by environment variables, by flags and by `mxrs profile`. The traces are read as plain JSON.
+
+use crate::mxrs::{Ran, digits, mxrs_in, mxrs_in_with};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The number of batches of 50 in the 1,500 digits.
+const BATCHES: usize = 30;
+
+/// Trains the perceptron on the digits data set for one epoch in this folder.
+fn train(folder: &Path, vars: &[(&str, &str)], more: &[&str]) -> Ran {
+    let data = digits("digits_train.rec");
+    let start = ["train", "imagenet", "--network", "mlp", "--image-shape", "1,28,28", "--num-classes", "10"];
+    let rest = ["--data-train", &data, "--batch-size", "50", "--num-epochs", "1", "--lr-step-epochs", "8"];
+    mxrs_in_with(folder, vars, start.into_iter().chain(rest).chain(more.iter().copied()))
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// A span that begins and ends on one thread.
+#[derive(Clone, Debug)]
+struct Span {
+    name: String,
+    category: String,
+    node: String,
+    us: f64,
+    /// The time of the spans directly inside.
+    inside_us: f64,
+    /// The category of the span around it; empty if there is none.
+    around: String,
+}
+
+/// The spans of a trace. Checks that begins and ends nest in each process and thread.
+fn spans(trace: &Value) -> Vec<Span> {
+    let mut open: BTreeMap<(u64, u64), Vec<(Span, f64)>> = BTreeMap::new();
+    let mut spans = Vec::new();
+    let mut events: Vec<&Value> = trace["traceEvents"].as_array().unwrap().iter().collect();
+    events.retain(|event| event["ph"] == "B" || event["ph"] == "E");
+    events.sort_by(|a, b| a["ts"].as_f64().unwrap().total_cmp(&b["ts"].as_f64().unwrap()));
+    for event in events {
+        let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+        let at = event["ts"].as_f64().unwrap();
+        let stack = open.entry((event["pid"].as_u64().unwrap(), event["tid"].as_u64().unwrap())).or_default();
+        if event["ph"] == "B" {
+            let around = stack.last().map(|(span, _)| span.category.clone()).unwrap_or_default();
+            let node = event["args"]["node"].as_str().unwrap_or_default().to_owned();
+            let span = Span { name: text("name"), category: text("cat"), node, us: 0.0, inside_us: 0.0, around };
+            stack.push((span, at));
+            continue;
+        }
+        let (mut span, began) = stack.pop().expect("a begin before the end");
+        assert_eq!((&span.name, &span.category), (&text("name"), &text("cat")), "spans nest");
+        span.us = at - began;
+        if let Some((outer, _)) = stack.last_mut() {
+            outer.inside_us += span.us;
+        }
+        spans.push(span);
+    }
+    assert!(open.values().all(Vec::is_empty), "every span ends");
+    spans
+}
+
+/// D52, D53: an unchanged command writes `profile.json`, in which every operator of the network is in every iteration, inside a
+/// segment.
+#[test]
+fn an_unchanged_training_is_profiled_with_all_its_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path(), &[("MXNET_PROFILER_AUTOSTART", "1")], &["--model-prefix", "mlp"]).ok();
+    let spans = spans(&json(&folder.path().join("profile.json")));
+    let steps: Vec<&Span> = spans.iter().filter(|span| span.category == "operator").collect();
+    assert!(steps.iter().all(|step| step.around == "segment"), "bulk execution stays on");
+    let mut of_node: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    steps.iter().for_each(|step| *of_node.entry((&step.node, &step.name)).or_default() += 1);
+    for (step, n) in &of_node {
+        assert_eq!(*n, BATCHES, "{step:?}");
+    }
+    let symbol = json(&folder.path().join("mlp-symbol.json"));
+    let nodes = symbol["nodes"].as_array().unwrap().iter().filter(|node| node["op"] != "null");
+    let names: BTreeSet<&str> = nodes.map(|node| node["name"].as_str().unwrap()).collect();
+    let forward: BTreeSet<&str> = of_node.keys().map(|(node, _)| *node).collect();
+    assert!(names.len() > 5 && names.is_subset(&forward), "{names:?} {forward:?}");
+    let is_gradient = |(_, op): &&(&str, &str)| op.starts_with("_backward_");
+    assert!(of_node.keys().filter(is_gradient).count() >= 8, "{of_node:?}");
+    // Tasks of the engine are pushed in segments, so their number does not grow with that of operators.
+    let segments: Vec<&Span> = spans.iter().filter(|span| span.category == "segment").collect();
+    assert!(segments.len() <= 4 * BATCHES, "{}", segments.len());
+    let (whole, inside): (f64, f64) = segments.iter().fold((0.0, 0.0), |(w, i), s| (w + s.us, i + s.inside_us));
+    assert!(inside <= whole && inside > 0.9 * whole, "{inside} us of {whole} us are steps");
+}
+
+/// D53: each mode records its kinds and no other.
+#[test]
+fn modes_record_exactly_their_kinds() {
+    for mode in [0, 1, 2, 4, 8, 13, 15] {
+        let folder = tempfile::tempdir().unwrap();
+        let vars = [("MXNET_PROFILER_AUTOSTART", "1"), ("MXNET_PROFILER_MODE", &mode.to_string())];
+        let ran = train(folder.path(), &vars, &[]);
+        assert_eq!(ran.err.contains("MXNET_PROFILER_MODE is a sum"), mode < 2, "{}", ran.err);
+        ran.ok();
+        let trace = json(&folder.path().join("profile.json"));
+        let events: Vec<&Value> = trace["traceEvents"].as_array().unwrap().iter().collect();
+        let has = |of: &dyn Fn(&Value) -> bool| events.iter().any(|event| event["ph"] != "M" && of(event));
+        let is_graph = |e: &Value| e["cat"] == "segment" || e["name"] == "FullyConnected";
+        let is_call = |e: &Value| e["cat"] == "operator" && e["name"].as_str().unwrap().contains("_update");
+        let is_api = |e: &Value| e["cat"] == "MXNET_C_API";
+        let is_memory = |e: &Value| e["cat"] == "Device Storage" || e["cat"] == "Pool Memory";
+        let found = [has(&is_graph), has(&is_call), has(&is_api), has(&is_memory)];
+        assert_eq!(found, [1, 2, 4, 8].map(|bit| mode & bit != 0), "mode {mode}");
+        let operators = events.iter().filter(|event| event["ph"] == "B" && event["cat"] == "operator").count();
+        assert_eq!(operators > 0, mode & 3 != 0, "mode {mode}");
+    }
+}
+
+#[test]
+fn a_mode_above_15_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let err = train(folder.path(), &[("MXNET_PROFILER_MODE", "16")], &[]).failed(2);
+    assert!(err.contains("MXNET_PROFILER_MODE") && err.contains("16") && err.contains("from 0 to 15"), "{err}");
+    let err = mxrs_in(folder.path(), ["profile", "--mode", "16", "--", "env"]).failed(2);
+    assert!(err.contains("--mode") && err.contains("16"), "{err}");
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_ends_the_command_before_its_work() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("profile.json")).unwrap();
+    let ran = train(folder.path(), &[("MXNET_PROFILER_AUTOSTART", "1")], &[]);
+    assert!(!ran.err.contains("Epoch[0]"), "{}", ran.err);
+    assert!(ran.failed(1).contains("profile.json"));
+    let err = mxrs_in(folder.path(), ["profile", "--trace", "no/such/t.json", "--", "env"]).failed(1);
+    assert!(err.contains("no/such/t.json"), "{err}");
+}
+
+#[test]
+fn a_command_is_profiled_into_files_and_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let symbol = digits("lenet-symbol.json");
+    let flags = ["--trace", "t.json.gz", "--report", "r.html", "--perfetto", "p.perfetto", "--folded", "f.txt"];
+    let more = ["--memory-csv", "memory", "--json", "s.json", "--engine", "--"];
+    let score = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "2", "--num-batches", "3"];
+    let ran = mxrs_in(folder.path(), ["profile"].into_iter().chain(flags).chain(more).chain(score));
+    assert!(ran.err.contains("images/sec"), "{}", ran.err);
+    let out = ran.ok();
+    for words in ["Convolution", "of peak", "GFLOP/s", "trace: t.json.gz", "report: r.html", "peak of this machine"] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    let summary = json(&folder.path().join("s.json"));
+    let operators = summary["operators"].as_array().unwrap();
+    let convolution = operators.iter().find(|row| row["operator"] == "Convolution").unwrap();
+    // Five runs to warm up and three timed ones, of two convolutions each.
+    assert_eq!(convolution["calls"], 16, "{summary}");
+    assert!(convolution["gflop_per_s"].as_f64().unwrap() > 0.0, "{summary}");
+    let share: f64 = operators.iter().map(|row| row["share_of_time"].as_f64().unwrap()).sum();
+    assert!((share - 1.0).abs() < 1e-6, "{share}");
+    let report = std::fs::read_to_string(folder.path().join("r.html")).unwrap();
+    assert!(report.contains("inference of "), "the page has the memory plan");
+    let stacks = std::fs::read_to_string(folder.path().join("f.txt")).unwrap();
+    assert!(stacks.contains("Convolution"), "{stacks}");
+    assert!(std::fs::metadata(folder.path().join("p.perfetto")).unwrap().len() > 1000);
+    let csv = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(csv.into_iter().any(|name| name.starts_with("memory-pid_") && name.ends_with(".csv")));
+}
+
+#[test]
+fn flags_of_mxnets_scripts_profile_a_training() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = train(folder.path(), &[], &["--profile-worker-suffix", "worker.json"]).ok();
+    assert!(out.contains("FullyConnected") && out.contains("trace: worker.json"), "{out}");
+    let names: BTreeSet<String> =
+        spans(&json(&folder.path().join("worker.json"))).into_iter().map(|s| s.name).collect();
+    assert!(names.contains("FullyConnected") && names.iter().any(|name| name.contains("_update")), "{names:?}");
+    let err = train(folder.path(), &[], &["--profile-server-suffix", "s.json"]).failed(2);
+    assert!(err.contains("--profile-server-suffix"), "{err}");
+    let err = train(folder.path(), &[], &["--profile", "a", "--profile-worker-suffix", "b"]).failed(2);
+    assert!(err.contains("give one"), "{err}");
+}
+
+#[test]
+fn a_profile_of_nothing_is_a_usage_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let err = mxrs_in(folder.path(), ["profile", "--", "profile", "--", "env"]).failed(2);
+    assert!(err.contains("cannot profile itself"), "{err}");
+    let err = mxrs_in(folder.path(), ["profile", "--", "no-such-command"]).failed(2);
+    assert!(err.contains("no-such-command"), "{err}");
+    mxrs_in(folder.path(), ["profile"]).failed(2);
+}
