@@ -64,10 +64,17 @@ struct Summary {
 /// Returns the error of the command; otherwise fails if a file cannot be written.
 pub fn profiled(wanted: Option<&Wanted>, command: impl FnOnce() -> Outcome) -> Outcome {
     let Some(wanted) = wanted else { return command() };
+    // Measured before and after the command, because other programs may slow one measurement down.
+    let before = peaks()?;
     let profiler = begin(wanted)?;
     let outcome = command();
-    let finished = finish(profiler, wanted);
+    let finished = finish(profiler, wanted, before);
     outcome.and(finished)
+}
+
+fn peaks() -> Outcome<Peaks> {
+    let runtime = start::runtime(None)?;
+    Ok(Peaks { flops_per_s: runtime.peak_flops(PATIENCE), bytes_per_s: runtime.peak_bandwidth(PATIENCE) })
 }
 
 fn begin(wanted: &Wanted) -> Outcome<&'static Profiler> {
@@ -79,10 +86,13 @@ fn begin(wanted: &Wanted) -> Outcome<&'static Profiler> {
     Ok(profiler)
 }
 
-fn finish(profiler: &Profiler, wanted: &Wanted) -> Outcome {
+fn finish(profiler: &Profiler, wanted: &Wanted, before: Peaks) -> Outcome {
     profiler.set_state(State::Stop)?;
-    let runtime = start::runtime(None)?;
-    let peaks = Peaks { flops_per_s: runtime.peak_flops(PATIENCE), bytes_per_s: runtime.peak_bandwidth(PATIENCE) };
+    let after = peaks()?;
+    let peaks = Peaks {
+        flops_per_s: before.flops_per_s.max(after.flops_per_s),
+        bytes_per_s: before.bytes_per_s.max(after.bytes_per_s),
+    };
     profiler.set_config(Config { peaks: Some(peaks), ..profiler.config() })?;
     let summary = Summary {
         trace: profiler.trace_path().unwrap_or_else(|| wanted.config.filename.clone()),

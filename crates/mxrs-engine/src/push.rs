@@ -66,11 +66,13 @@ impl Inner {
     }
 
     /// Appends a task to its variables, and dispatches it if it need not wait.
+    #[inline(always)]
     pub(crate) fn push_task(self: &Arc<Self>, task: Task) -> Result<(), NotPushed> {
         if records::are_needed() { self.push_recorded(task) } else { self.push_unrecorded(task) }
     }
 
     #[cold]
+    #[inline(never)]
     fn push_recorded(self: &Arc<Self>, task: Task) -> Result<(), NotPushed> {
         let _span = self.task_span(SpanKind::Push, &task);
         self.log_if_asked(&task, "push");

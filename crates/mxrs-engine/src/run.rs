@@ -95,17 +95,31 @@ impl Inner {
         if task.is_asynchronous() {
             return self.start_body(task, context);
         }
-        let result = self.watched(&task, || {
-            let result = self.run_body(&task, &context);
-            match context.streams() {
-                Some(streams) => self.end_on_device(&task, streams, result),
-                None => result,
-            }
-        });
+        let result = match records::are_needed() {
+            true => self.run_to_end_recorded(&task, &context),
+            false => self.run_to_end(&task, &context),
+        };
         match result {
             Ok(()) => (Outcome::Done(inherited), Some(task)),
             Err(error) => (self.failed(error), Some(task)),
         }
+    }
+
+    /// Runs the body and, on a device, ends its work there.
+    #[inline(always)]
+    fn run_to_end(&self, task: &Task, context: &RunContext) -> Result<()> {
+        let result = self.run_body(task, context);
+        match context.streams() {
+            Some(streams) => self.end_on_device(task, streams, result),
+            None => result,
+        }
+    }
+
+    /// [`Self::run_to_end`] as [`Self::watched`] runs it. A function of its own, so that the usual path needs no more instructions.
+    #[cold]
+    #[inline(never)]
+    fn run_to_end_recorded(&self, task: &Task, context: &RunContext) -> Result<()> {
+        self.run_recorded(task, || self.run_to_end(task, context))
     }
 
     /// Calls `run`, the work of the task. Records it, and registers the task with the stall watch, if those are on.
@@ -226,6 +240,7 @@ impl Inner {
     }
 
     #[cold]
+    #[inline(never)]
     fn complete_recorded(
         self: &Arc<Self>,
         task: Task,
@@ -237,7 +252,7 @@ impl Inner {
         self.complete_unrecorded(task, failure, home)
     }
 
-    #[inline]
+    #[inline(always)]
     fn complete_unrecorded(
         self: &Arc<Self>,
         task: Task,
