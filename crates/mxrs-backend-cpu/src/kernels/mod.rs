@@ -8,6 +8,7 @@ mod half_precision;
 mod moves;
 mod narrow_sums;
 mod philox;
+mod pool_back;
 mod reduce;
 mod reduce_back;
 mod rows;
@@ -30,8 +31,15 @@ const OF_ANY_TYPE: [Family; 4] =
     [|call, _| moves::plan(call), |call, _| transpose::plan(call), dropout::plan, fold_weight::plan];
 
 /// Families that compute in the type of their tensors. For 16-bit floats, [`half_precision`] runs them in `f32`.
-const ARITHMETIC: [Family; 6] =
-    [broadcast::plan, reduce::plan, reduce_back::plan, argmax::plan, softmax::plan, softmax_loss::plan];
+const ARITHMETIC: [Family; 7] = [
+    broadcast::plan,
+    reduce::plan,
+    reduce_back::plan,
+    argmax::plan,
+    softmax::plan,
+    softmax_loss::plan,
+    pool_back::plan,
+];
 
 /// Plans a call of an operator that is not pointwise.
 ///

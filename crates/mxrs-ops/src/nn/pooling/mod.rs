@@ -218,13 +218,18 @@ fn infer_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option
 }
 
 /// The part of a window on one axis that lies in the image, and the length of the window within the padded image.
-struct Cut {
-    begin: usize,
-    end: usize,
-    padded_len: usize,
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// The first position in the image.
+    pub begin: usize,
+    /// The position after the last one.
+    pub end: usize,
+    /// The length of the window within the padded image.
+    pub padded_len: usize,
 }
 
-fn cut(window: &Window, axis: usize, o: usize, size: usize) -> Cut {
+/// The part of window `o` on a spatial axis of size `size` that lies in the image.
+pub fn cut(window: &Window, axis: usize, o: usize, size: usize) -> Cut {
     let (pad, first) = (window.pad[axis], o * window.stride[axis]);
     // `first` and `end` are positions in the padded image: position 0 is the first padding element.
     let end = (first + window.kernel[axis]).min(size + 2 * pad);
