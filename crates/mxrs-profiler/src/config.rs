@@ -30,6 +30,9 @@ pub struct Config {
     /// Records tasks of the engine: when each is pushed, run and completed. MXNet does not have this setting;
     /// [`Config::profile_all`] does not include it.
     pub profile_engine: bool,
+    /// Counts cycles, instructions, cache references, cache misses and branch misses of the process outside the kernel, as
+    /// counters of the category `Hardware`. If the system refuses, a warning says why. MXNet does not have this setting.
+    pub hardware_counters: bool,
     /// The trace. A name that ends in `.gz` makes a compressed file.
     pub filename: PathBuf,
     /// Whether the trace is written while the program runs. If not, it is written by [`crate::Profiler::dump`], and
@@ -71,6 +74,7 @@ impl Default for Config {
             profile_memory: true,
             profile_api: true,
             profile_engine: false,
+            hardware_counters: false,
             filename: PathBuf::from("profile.json"),
             continuous_dump: true,
             dump_period: Duration::from_secs(1),
@@ -87,7 +91,7 @@ impl Default for Config {
 
 const KEYS: &str = "`profile_all`, `profile_symbolic`, `profile_imperative`, `profile_memory`, `profile_api`, `profile_engine`, \
                     `filename`, `gpu_memory_profile_filename_prefix`, `continuous_dump`, `dump_period`, `aggregate_stats`, \
-                    `perfetto`, `folded` or `report`";
+                    `perfetto`, `folded`, `report` or `hardware_counters`";
 
 impl Config {
     /// The defaults, with the kinds of records that a value of `MXNET_PROFILER_MODE` selects: a sum of 1 (operators of graphs),
@@ -130,6 +134,7 @@ impl Config {
             "profile_memory" => self.profile_memory = switch()?,
             "profile_api" => self.profile_api = switch()?,
             "profile_engine" => self.profile_engine = switch()?,
+            "hardware_counters" => self.hardware_counters = switch()?,
             "continuous_dump" => self.continuous_dump = switch()?,
             "aggregate_stats" => self.aggregate_stats = switch()?,
             "filename" => self.filename = path()?,
@@ -195,6 +200,7 @@ mod tests {
         for (key, value) in [
             ("profile_all", "1"),
             ("profile_engine", "true"),
+            ("hardware_counters", "1"),
             ("aggregate_stats", "True"),
             ("filename", "a b.json.gz"),
             ("gpu_memory_profile_filename_prefix", "mem"),
@@ -205,6 +211,7 @@ mod tests {
         let expected = Config {
             profile_all: true,
             profile_engine: true,
+            hardware_counters: true,
             aggregate_stats: true,
             filename: "a b.json.gz".into(),
             memory_csv_prefix: Some("mem".into()),

@@ -12,21 +12,28 @@
 //! - T4: a profiler that is off costs one load per place.
 //! - T5, T6: the table is sorted as MXNet sorts it; a reset clears all of it, in any state.
 //!
+//! Unsafe code: `hardware` calls `perf_event_open`, for which the standard library has no function.
+//!
 //! Read next: [`Config`] for what can be recorded and written, [`Profiler`] for use, `docs/design/0022-profiler.md` for the design.
+#![allow(unsafe_code)]
 
 mod config;
 mod costs;
+pub mod diff;
 mod drainer;
 mod folded;
+mod hardware;
 #[cfg(feature = "layer")]
 mod layer;
 mod memory;
+mod merge;
 mod names;
 mod objects;
 mod outputs;
 mod perfetto;
 mod process;
 mod profiler;
+mod reader;
 mod report;
 mod schedule;
 mod session;
@@ -37,6 +44,7 @@ pub use config::{Config, Peaks};
 pub use costs::{Costs, Limit};
 #[cfg(feature = "layer")]
 pub use layer::ProfilerLayer;
+pub use merge::merge;
 pub use mxrs_trace::{ApiCall, Kinds, MarkScope, MemoryPlan, Rectangle, ScopeGuard, api_call, enter_scope};
 pub use objects::{Counter, Domain, Event, Frame, Marker, Started, Task};
 pub use process::{autostart, process};

@@ -112,6 +112,9 @@ impl Profiler {
             }
         }
         if finished.is_ok() {
+            if let Some(session) = &mut inner.session {
+                session.set_hardware(config.hardware_counters);
+            }
             inner.config = config;
             inner.switch();
         }

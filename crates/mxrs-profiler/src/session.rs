@@ -2,10 +2,11 @@
 
 use crate::config::Config;
 use crate::costs::Costs;
+use crate::hardware::Hardware;
 use crate::memory::Book;
 use crate::outputs::Outputs;
 use crate::stats::Stats;
-use mxrs_trace::{Collector, Event, Kinds, MemoryPlan, ThreadInfo, now_ns};
+use mxrs_trace::{Collector, Event, Kinds, Label, MemoryPlan, ThreadInfo, now_ns};
 use mxrs_types::Result;
 use std::path::Path;
 use std::time::Instant;
@@ -14,6 +15,8 @@ pub(crate) struct Session {
     collector: Collector,
     outputs: Outputs,
     book: Book,
+    /// The counters of the processor, if they are asked for.
+    hardware: Option<Hardware>,
     /// Records that are not in order yet: a record of another thread that belongs before them may still be on its way.
     held: Vec<(ThreadInfo, Event)>,
     committed: Instant,
@@ -33,6 +36,7 @@ impl Session {
             collector,
             outputs: Outputs::create(config)?,
             book: Book::default(),
+            hardware: config.hardware_counters.then(Hardware::open),
             held: Vec::new(),
             committed: Instant::now(),
             n_dropped: 0,
@@ -43,6 +47,18 @@ impl Session {
     /// Records these kinds from now on.
     pub(crate) fn switch(&self, kinds: Kinds) {
         self.collector.switch(kinds);
+        if let Some(hardware) = &self.hardware {
+            hardware.set_counting(kinds != Kinds::NONE);
+        }
+    }
+
+    /// Opens the counters of the processor or closes them. They do not count until the next [`Session::switch`].
+    pub(crate) fn set_hardware(&mut self, is_on: bool) {
+        match (is_on, &self.hardware) {
+            (true, None) => self.hardware = Some(Hardware::open()),
+            (false, Some(_)) => self.hardware = None,
+            (true, Some(_)) | (false, None) => {}
+        }
     }
 
     /// The name of the trace.
@@ -64,6 +80,7 @@ impl Session {
             self.take(thread, &event, stats.as_deref_mut());
         }
         self.held = held;
+        self.count(until, stats, false);
         n_ready
     }
 
@@ -74,7 +91,18 @@ impl Session {
         for (thread, event) in &held {
             self.take(*thread, event, stats.as_deref_mut());
         }
+        self.count(now_ns(), stats, true);
         held.len()
+    }
+
+    /// Adds the values of the counters of the processor.
+    fn count(&mut self, at_ns: u64, mut stats: Option<&mut Stats>, is_last: bool) {
+        let Some(hardware) = &mut self.hardware else { return };
+        // They belong to the process, not to a thread.
+        let thread = ThreadInfo { number: 0, name: Label::NONE };
+        for event in hardware.read(at_ns, is_last) {
+            self.take(thread, &event, stats.as_deref_mut());
+        }
     }
 
     /// The number of records that were dropped.

@@ -116,10 +116,11 @@ pub mod optim {
 /// The profiler, with MXNet's interface: the crate `mxrs-profiler`.
 #[cfg(feature = "profiler")]
 pub mod profiler {
+    pub use mxrs_profiler::diff;
     pub use mxrs_profiler::{
         ApiCall, Config, Costs, Counter, Domain, Entry, Event, Format, Frame, Kinds, Limit, MarkScope, Marker,
         MemoryPlan, Peaks, Phase, Profiler, Rectangle, Schedule, ScopeGuard, SortBy, Started, State, Stats, Task, Unit,
-        api_call, enter_scope, process,
+        api_call, enter_scope, merge, process,
     };
 }
 

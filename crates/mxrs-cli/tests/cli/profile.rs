@@ -179,6 +179,40 @@ fn flags_of_mxnets_scripts_profile_a_training() {
 }
 
 #[test]
+fn traces_are_compared_and_merged() {
+    let folder = tempfile::tempdir().unwrap();
+    let symbol = digits("lenet-symbol.json");
+    for (trace, batch) in [("a.json", "2"), ("b.json.gz", "2")] {
+        let flags = ["profile", "--no-report", "--trace", trace, "--", "score", "--symbol", &symbol];
+        let shape = ["--data-shape", "1,28,28", "--batch-size", batch, "--num-batches", "20"];
+        mxrs_in(folder.path(), flags.into_iter().chain(shape)).ok();
+    }
+    let out = mxrs_in(folder.path(), ["profile", "diff", "a.json", "b.json.gz"]).ok();
+    assert!(out.contains("Convolution") && out.contains("Verdict"), "{out}");
+    let json = mxrs_in(folder.path(), ["profile", "diff", "a.json", "b.json.gz", "--format", "json"]).json();
+    let operators: Vec<&str> =
+        json["operators"].as_array().unwrap().iter().map(|row| row["operator"].as_str().unwrap()).collect();
+    assert!(operators.contains(&"Convolution") && operators.contains(&"FullyConnected"), "{operators:?}");
+    // Twenty timed runs and five to warm up, of two convolutions each.
+    let convolution =
+        json["operators"].as_array().unwrap().iter().find(|row| row["operator"] == "Convolution").unwrap();
+    assert_eq!(convolution["a"]["calls"], 50, "{convolution}");
+
+    let out = mxrs_in(folder.path(), ["profile", "merge", "a.json", "b.json.gz", "--output", "both.json"]).ok();
+    assert!(out.contains("2 traces merged into both.json"), "{out}");
+    let merged = self::json(&folder.path().join("both.json"));
+    let n_spans = |trace: &Value| spans(trace).len();
+    assert_eq!(n_spans(&merged), 2 * n_spans(&self::json(&folder.path().join("a.json"))));
+
+    std::fs::write(folder.path().join("bad.json"), "{\"traceEvents\": 5}").unwrap();
+    assert!(mxrs_in(folder.path(), ["profile", "diff", "a.json", "bad.json"]).failed(3).contains("bad.json"));
+    assert!(mxrs_in(folder.path(), ["profile", "diff", "a.json", "none.json"]).failed(3).contains("none.json"));
+    assert!(mxrs_in(folder.path(), ["profile", "merge", "bad.json", "-o", "m.json"]).failed(3).contains("bad.json"));
+    mxrs_in(folder.path(), ["profile", "diff", "a.json", "a.json", "--certainty", "0.2"]).failed(2);
+    mxrs_in(folder.path(), ["profile", "diff", "a.json"]).failed(2);
+}
+
+#[test]
 fn a_profile_of_nothing_is_a_usage_error() {
     let folder = tempfile::tempdir().unwrap();
     let err = mxrs_in(folder.path(), ["profile", "--", "profile", "--", "env"]).failed(2);

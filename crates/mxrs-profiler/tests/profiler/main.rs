@@ -6,12 +6,15 @@
 #![cfg(not(loom))]
 #![allow(unsafe_code)]
 
+mod diff;
 mod failures;
 mod folded;
 mod golden;
+mod hardware;
 mod kinds;
 mod many;
 mod memory;
+mod merge;
 mod perfetto;
 mod processes;
 mod report;

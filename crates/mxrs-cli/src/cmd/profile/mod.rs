@@ -1,4 +1,7 @@
-//! `mxrs profile`: profiles a subcommand.
+//! `mxrs profile`: profiles a subcommand, compares two traces, merges traces of several processes.
+
+mod diff;
+mod merge;
 
 use crate::args::Cli;
 use crate::exit::{Failure, Outcome};
@@ -10,7 +13,27 @@ use std::path::PathBuf;
 
 /// Arguments of `profile`.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
+    #[command(subcommand)]
+    tool: Option<Tool>,
+    /// What is recorded and written.
+    #[command(flatten)]
+    recording: Recording,
+}
+
+/// What is done with traces that exist.
+#[derive(clap::Subcommand)]
+enum Tool {
+    /// Compare two traces of the same work: which operators got slower or faster, and which differences are only noise
+    Diff(diff::Args),
+    /// Merge the traces of several ranks or processes into one
+    Merge(merge::Args),
+}
+
+/// A subcommand to profile.
+#[derive(clap::Args)]
+struct Recording {
     /// Trace of all records, for chrome://tracing and Perfetto; compressed if the name ends in `.gz`
     #[arg(long, value_name = "FILE", default_value = "profile.json")]
     trace: PathBuf,
@@ -29,6 +52,9 @@ pub struct Args {
     /// Trace in Perfetto's own format
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
+    /// Count cycles, instructions, cache misses and branch misses of the process, if the system allows it
+    #[arg(long)]
+    hardware_counters: bool,
     /// Stacks for flame graphs, one line for each
     #[arg(long, value_name = "FILE")]
     folded: Option<PathBuf>,
@@ -43,12 +69,13 @@ pub struct Args {
     command: Vec<String>,
 }
 
-impl Args {
+impl Recording {
     fn wanted(&self) -> Outcome<Wanted> {
         let config = Config {
             filename: self.trace.clone(),
             report: (!self.no_report).then(|| self.report.clone()),
             profile_engine: self.engine,
+            hardware_counters: self.hardware_counters,
             perfetto: self.perfetto.clone(),
             folded: self.folded.clone(),
             memory_csv_prefix: self.memory_csv.clone(),
@@ -62,8 +89,17 @@ impl Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if the subcommand or its arguments are wrong, if the subcommand fails, or if a file cannot be written.
+/// Fails if the subcommand or its arguments are wrong, if the subcommand fails, if a trace cannot be read, or if a file cannot be
+/// written.
 pub fn run(args: &Args) -> Outcome {
+    match &args.tool {
+        Some(Tool::Diff(args)) => diff::run(args),
+        Some(Tool::Merge(args)) => merge::run(args),
+        None => record(&args.recording),
+    }
+}
+
+fn record(args: &Recording) -> Outcome {
     let words = std::iter::once("mxrs").chain(args.command.iter().map(String::as_str));
     let inner = Cli::try_parse_from(words).unwrap_or_else(|error| error.exit());
     if matches!(inner.command, super::Command::Profile(_)) {

@@ -1,0 +1,372 @@
+//! The statistics of a comparison. All times are logarithms here, so that a factor is a sum.
+//!
+//! 1. *Drift.* In each run, the median over all nodes of their distances from their own fast calls is the speed of the machine
+//!    in an iteration. It is subtracted from all nodes. A node that is slower in the whole run does not move it, because each
+//!    node is compared with itself. Iterations in which the machine was much slower than at its best are left out: other
+//!    programs ran then, and they do not slow all operators by the same factor.
+//! 2. *Effect of a node.* The level of a node in a run is the mean of the middle half of its values. If a run is noisy even
+//!    among the faster calls, it was disturbed all the time, and the level is a low quantile instead: it is nearer to what the
+//!    node takes without disturbance. The effect is the difference of the two levels. Its variance is pulled towards the
+//!    median of all nodes, because a few values do not show their variance well.
+//! 3. *Effect of an operator.* The mean of the middle half of the effects of its nodes. Its variance is the largest of three:
+//!    from the variances of the nodes; from the differences between the effects of the nodes, which also contain what differs
+//!    from run to run, such as addresses; and from the course of the mean residual of all nodes over time, which also contains
+//!    what the nodes of an operator have in common.
+//! 4. *Speed of the machine.* One unknown number `m` is the change of all operators that did not change themselves. Each
+//!    operator has changed with the probability [`CHANGED`], and then by about [`USUAL_CHANGE`]. So each operator has one vote
+//!    about `m`, however large its part of the time is, and operators that contradict the others count as changed. The
+//!    probabilities are summed over a grid of `m`.
+
+use super::robust::{
+    OF_CLIPPED, clip, mean, mean_variance, median, middle, middle_variance, quantile, quantile_error, spread, variance,
+};
+use super::series::Unit;
+
+/// With fewer values of a node, one wild value could be taken for a change.
+pub(super) const FEWEST: usize = 5;
+
+/// The probability, before a look at the traces, that an operator changed, and that a node did.
+const CHANGED: f64 = 0.04;
+const NODE_CHANGED: f64 = 0.02;
+/// The scale of the changes of operators that change.
+const USUAL_CHANGE: f64 = 0.12;
+/// The scale of the change of the machine's speed from run to run.
+const MACHINE: f64 = 0.15;
+/// The standard deviation of what differs from run to run without a cause that could be named, of an operator and at least of
+/// a node.
+const RUN_TO_RUN: f64 = 0.005;
+/// Iterations are left out if the machine was slower than at its best by more than this.
+const CALM: f64 = 0.25;
+/// The quantile that is the level in noisy runs, and the rank that it has at least: below it one fast call would decide.
+const LOW: f64 = 0.1;
+const LOWEST_RANK: f64 = 2.5;
+/// Runs are noisy if the standard deviation of the values below the median is larger than this.
+const NOISY: f64 = 0.12;
+/// The degrees of freedom of the distribution of errors. They make large errors more likely than a normal distribution does.
+const FREEDOM: f64 = 40.0;
+/// The same of changes, of operators and of the machine: some are very large.
+const FREEDOM_OF_CHANGES: f64 = 2.0;
+/// The logarithms of Γ((ν + 1) / 2) / Γ(ν / 2) / √(ν π) for these ν.
+const LOG_FACTOR: f64 = -0.925_19;
+const LOG_FACTOR_OF_CHANGES: f64 = -1.039_72;
+/// The number of values that the median variance of all nodes is worth, compared with those of a node.
+const PRIOR_VALUES: f64 = 4.0;
+/// The number of nodes from which differences between nodes can be estimated.
+const MANY_NODES: usize = 5;
+/// The step of the grid for the speed of the machine, and how far it goes beyond the effects.
+const STEP: f64 = 0.002;
+const MARGIN: f64 = 0.5;
+/// The most steps of the grid.
+const MOST_STEPS: f64 = 20_000.0;
+
+/// The change of an operator or a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effect {
+    /// The logarithm of the ratio of the times, without the change of the machine.
+    pub(super) log_ratio: f64,
+    /// Its standard error.
+    error: f64,
+    /// The probability that it is not 0.
+    pub(super) certainty: f64,
+    /// Whether there are enough values for a conclusion.
+    pub(super) is_founded: bool,
+}
+
+impl Effect {
+    /// The range in which the logarithm of the ratio is with a probability of 95 %.
+    pub(super) fn interval(&self) -> [f64; 2] {
+        [self.log_ratio - 1.96 * self.error, self.log_ratio + 1.96 * self.error]
+    }
+}
+
+/// A unit in one run.
+struct Level {
+    level: f64,
+    /// By iteration, without the level, limited.
+    residuals: Vec<(u32, f64)>,
+    /// The variance of the level; `None` for a single value.
+    variance: Option<f64>,
+    /// In noisy runs, the standard deviation of the values below the median; otherwise 0.
+    noise: f64,
+}
+
+/// The difference of the levels of a unit that both runs have.
+#[derive(Clone, Copy)]
+struct Difference {
+    effect: f64,
+    variance: f64,
+    n_values: usize,
+    /// The larger noise of the two runs.
+    noise: f64,
+}
+
+pub(super) struct Model {
+    differences: Vec<Option<Difference>>,
+    operators: Vec<Option<Effect>>,
+    /// The variance of the effects of the nodes of an operator that all changed alike.
+    between_nodes: f64,
+    machine: f64,
+    machine_variance: f64,
+}
+
+impl Model {
+    /// Estimates the changes of all operators. `operators` lists the units of each.
+    pub(super) fn fit(units: &[Unit], operators: &[&[usize]], n_iterations: [usize; 2]) -> Self {
+        let values = [0, 1].map(|run| calm_values(units, run, n_iterations[run]));
+        let is_noisy = values.iter().any(|values| noise(values) > NOISY);
+        let levels = values.map(|values| levels(values, is_noisy));
+        let differences = differences(&levels, operators);
+        let of = |members: &[usize]| members.iter().filter_map(|unit| differences[*unit]).collect::<Vec<_>>();
+        let between_nodes = between_nodes(operators.iter().map(|members| of(members)));
+        let votes: Vec<Option<(f64, f64)>> = operators
+            .iter()
+            .map(|members| {
+                let nodes = of(members);
+                let in_common = [0, 1].map(|run| in_common(&levels[run], members));
+                (!nodes.is_empty()).then(|| vote(&nodes, in_common, between_nodes))
+            })
+            .collect();
+        let (machine, machine_variance, certainties) = posterior(&votes);
+        let effects = votes.iter().zip(certainties).zip(operators).map(|((vote, certainty), members)| {
+            let (effect, variance) = (*vote)?;
+            let nodes = of(members);
+            let n_values = nodes.iter().map(|node| node.n_values).max().unwrap_or(0);
+            Some(Effect {
+                log_ratio: effect - machine,
+                error: (variance + machine_variance).sqrt(),
+                certainty,
+                is_founded: n_values.max(nodes.len()) >= FEWEST,
+            })
+        });
+        let effects = effects.collect();
+        Self { differences, operators: effects, between_nodes, machine, machine_variance }
+    }
+
+    /// The change of an operator; `None` if only one run has it.
+    pub(super) fn operator(&self, number: usize) -> Option<Effect> {
+        self.operators[number]
+    }
+
+    /// The change of a node, whose calls in an iteration are these units.
+    pub(super) fn node(&self, members: &[usize]) -> Option<Effect> {
+        let units: Vec<Difference> = members.iter().filter_map(|unit| self.differences[*unit]).collect();
+        let n_values = units.iter().map(|unit| unit.n_values).min()?;
+        let n = units.len() as f64;
+        let effect = middle(&mut units.iter().map(|unit| unit.effect).collect::<Vec<_>>()) - self.machine;
+        let own = units.iter().map(|unit| unit.variance).sum::<f64>() / (n * n);
+        // Disturbances of a noisy run may have reached all calls of the node.
+        let disturbance = units.iter().map(|unit| unit.noise).fold(0.0, f64::max).powi(2);
+        let variance = own + disturbance + self.between_nodes + RUN_TO_RUN.powi(2) + self.machine_variance;
+        let [same, changed] = hypotheses(effect, variance, NODE_CHANGED);
+        let certainty = 1.0 / (1.0 + (same - changed).exp());
+        Some(Effect { log_ratio: effect, error: variance.sqrt(), certainty, is_founded: n_values >= FEWEST })
+    }
+
+    /// The logarithm of the change of the machine's speed, and the range in which it is with a probability of 95 %.
+    pub(super) fn machine(&self) -> [f64; 3] {
+        let width = 1.96 * self.machine_variance.sqrt();
+        [self.machine, self.machine - width, self.machine + width]
+    }
+}
+
+/// The values of each unit in the calm iterations of a run, without the drift of the machine.
+fn calm_values(units: &[Unit], run: usize, n_iterations: usize) -> Vec<Vec<(u32, f64)>> {
+    let mut distances: Vec<Vec<f64>> = vec![Vec::new(); n_iterations];
+    for unit in units {
+        let values = &unit.sides[run].values;
+        if !values.is_empty() {
+            let fast = quantile(&sorted(values), LOW);
+            values.iter().for_each(|(at, value)| distances[*at as usize].push(value - fast));
+        }
+    }
+    // Few nodes do not show what they have in common.
+    let drift = |distances: &mut Vec<f64>| if distances.len() >= MANY_NODES { median(distances) } else { 0.0 };
+    let drift: Vec<f64> = distances.iter_mut().map(drift).collect();
+    let mut by_speed = drift.clone();
+    by_speed.sort_unstable_by(f64::total_cmp);
+    // A quarter of the iterations is kept in any case.
+    let n_kept = (by_speed.len() / 4).max(FEWEST).min(by_speed.len());
+    let limit = match n_kept {
+        0 => 0.0,
+        n_kept => by_speed[n_kept - 1].max(quantile(&by_speed, LOW) + CALM),
+    };
+    let calm = |unit: &Unit| {
+        let values = unit.sides[run].values.iter();
+        let of_calm = values.filter(|(at, _)| drift[*at as usize] <= limit);
+        of_calm.map(|(at, value)| (*at, value - drift[*at as usize])).collect()
+    };
+    units.iter().map(calm).collect()
+}
+
+fn sorted(values: &[(u32, f64)]) -> Vec<f64> {
+    let mut values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values
+}
+
+/// The standard deviation of normally distributed values of which this part lies below the median: a tenth of them are below it
+/// by more than 1.28 standard deviations.
+fn below_median(sorted: &[f64]) -> f64 {
+    (quantile(sorted, 0.5) - quantile(sorted, 0.1)) / 1.28
+}
+
+/// The usual standard deviation of the values of a unit that are below its median.
+fn noise(units: &[Vec<(u32, f64)>]) -> f64 {
+    let below = |values: &Vec<(u32, f64)>| below_median(&sorted(values));
+    let mut noises: Vec<f64> = units.iter().filter(|values| values.len() >= FEWEST).map(below).collect();
+    if noises.is_empty() { 0.0 } else { median(&mut noises) }
+}
+
+/// The levels of all units in a run; `None` for units without values.
+fn levels(units: Vec<Vec<(u32, f64)>>, is_noisy: bool) -> Vec<Option<Level>> {
+    let mut of_one_value = Vec::with_capacity(units.len());
+    let mut levels: Vec<Option<Level>> = Vec::with_capacity(units.len());
+    for mut values in units {
+        if values.is_empty() {
+            levels.push(None);
+            continue;
+        }
+        let n = values.len();
+        let mut ordered = sorted(&values);
+        let part = LOW.max(LOWEST_RANK / n as f64).min(0.5);
+        let (low, low_error) = (quantile(&ordered, part), quantile_error(&ordered, part));
+        let noise = if is_noisy { below_median(&ordered) } else { 0.0 };
+        let middle = middle(&mut ordered);
+        let mut residuals: Vec<f64> = values.iter().map(|(_, value)| value - middle).collect();
+        clip(&mut residuals);
+        let own = if is_noisy { low_error.powi(2) } else { middle_variance(variance(&residuals) * OF_CLIPPED, n) };
+        let variance = (n > 1).then_some(own);
+        of_one_value.extend(variance.map(|variance| variance * n as f64));
+        values.iter_mut().zip(residuals).for_each(|((_, value), residual)| *value = residual);
+        levels.push(Some(Level { level: if is_noisy { low } else { middle }, residuals: values, variance, noise }));
+    }
+    if !of_one_value.is_empty() {
+        let usual = median(&mut of_one_value);
+        for level in levels.iter_mut().flatten() {
+            let n = level.residuals.len() as f64;
+            let pulled = |own: f64| (PRIOR_VALUES * usual / n + (n - 1.0) * own) / (PRIOR_VALUES + n - 1.0);
+            level.variance = level.variance.map(pulled);
+        }
+    }
+    levels
+}
+
+fn differences(levels: &[Vec<Option<Level>>; 2], operators: &[&[usize]]) -> Vec<Option<Difference>> {
+    let mut differences: Vec<Option<Difference>> = Vec::with_capacity(levels[0].len());
+    for pair in levels[0].iter().zip(&levels[1]) {
+        differences.push(match pair {
+            (Some(a), Some(b)) => Some(Difference {
+                effect: b.level - a.level,
+                variance: a.variance.zip(b.variance).map_or(f64::NAN, |(a, b)| a + b),
+                n_values: a.residuals.len().min(b.residuals.len()),
+                noise: a.noise.max(b.noise),
+            }),
+            _ => None,
+        });
+    }
+    // The variance of units with a single value is that between the nodes of an operator.
+    if differences.iter().flatten().any(|difference| difference.variance.is_nan()) {
+        let mut distances = Vec::new();
+        for members in operators.iter().filter(|members| members.len() >= MANY_NODES) {
+            let mut effects: Vec<f64> = members.iter().filter_map(|unit| Some(differences[*unit]?.effect)).collect();
+            if !effects.is_empty() {
+                let center = median(&mut effects);
+                distances.extend(effects.iter().map(|effect| effect - center));
+            }
+        }
+        let error = if distances.len() >= MANY_NODES { spread(&distances).max(0.02) } else { 0.25 };
+        for difference in differences.iter_mut().flatten().filter(|difference| difference.variance.is_nan()) {
+            difference.variance = error * error;
+        }
+    }
+    differences
+}
+
+/// The variance between the effects of the nodes of one operator that their own variances do not explain.
+fn between_nodes(operators: impl Iterator<Item = Vec<Difference>>) -> f64 {
+    let (mut sum, mut n_all) = (0.0, 0.0);
+    for nodes in operators.filter(|nodes| nodes.len() >= MANY_NODES) {
+        let n = nodes.len() as f64;
+        let effects: Vec<f64> = nodes.iter().map(|node| node.effect).collect();
+        let explained = nodes.iter().map(|node| node.variance).sum::<f64>() / n;
+        sum += (spread(&effects).powi(2) - explained).max(0.0) * n;
+        n_all += n;
+    }
+    if n_all > 0.0 { (sum / n_all).max(RUN_TO_RUN.powi(2)) } else { RUN_TO_RUN.powi(2) }
+}
+
+/// The variance of what the nodes of an operator have in common in a run; `None` for a single iteration.
+fn in_common(levels: &[Option<Level>], members: &[usize]) -> Option<f64> {
+    let of_units = members.iter().filter_map(|unit| levels[*unit].as_ref());
+    let mut residuals: Vec<(u32, f64)> = of_units.flat_map(|level| level.residuals.iter().copied()).collect();
+    residuals.sort_by_key(|(iteration, _)| *iteration);
+    let of_iterations = residuals.chunk_by(|x, y| x.0 == y.0);
+    let means: Vec<f64> = of_iterations
+        .map(|chunk| chunk.iter().map(|(_, residual)| residual).sum::<f64>() / chunk.len() as f64)
+        .collect();
+    mean_variance(&means)
+}
+
+/// The effect of an operator and its variance.
+fn vote(nodes: &[Difference], in_common: [Option<f64>; 2], between_nodes: f64) -> (f64, f64) {
+    let n = nodes.len() as f64;
+    let mut effects: Vec<f64> = nodes.iter().map(|node| node.effect).collect();
+    let effect = middle(&mut effects);
+    let of_nodes = mean(&nodes.iter().map(|node| node.variance).collect::<Vec<_>>()) / n + between_nodes / n;
+    let of_differences = if nodes.len() >= MANY_NODES {
+        effects.iter_mut().for_each(|own| *own -= effect);
+        clip(&mut effects);
+        variance(&effects) * OF_CLIPPED / n
+    } else {
+        0.0
+    };
+    let of_course = match in_common {
+        [Some(a), Some(b)] => a + b + between_nodes / n,
+        _ => 0.0,
+    };
+    (effect, of_nodes.max(of_differences).max(of_course) + RUN_TO_RUN.powi(2))
+}
+
+/// The logarithms of the densities of an effect that is only an error, and of one that is also a change, each multiplied by its
+/// probability. Both are Student's distributions.
+fn hypotheses(effect: f64, variance: f64, changed: f64) -> [f64; 2] {
+    let density = |variance: f64, freedom: f64, log_factor: f64| {
+        log_factor - 0.5 * variance.ln() - 0.5 * (freedom + 1.0) * (effect * effect / variance / freedom).ln_1p()
+    };
+    let same = density(variance, FREEDOM, LOG_FACTOR);
+    let different = density(variance + USUAL_CHANGE.powi(2), FREEDOM_OF_CHANGES, LOG_FACTOR_OF_CHANGES);
+    [(1.0 - changed).ln() + same, changed.ln() + different]
+}
+
+/// The mean and the variance of the change of the machine's speed, and the probability that each operator changed.
+fn posterior(votes: &[Option<(f64, f64)>]) -> (f64, f64, Vec<f64>) {
+    let effects = || votes.iter().flatten().map(|(effect, _)| *effect);
+    let lowest = effects().fold(0.0, f64::min) - MARGIN;
+    let highest = effects().fold(0.0, f64::max) + MARGIN;
+    let step = STEP.max((highest - lowest) / MOST_STEPS);
+    let grid: Vec<f64> = (0..=((highest - lowest) / step) as usize).map(|at| lowest + at as f64 * step).collect();
+    // The logarithms of the two hypotheses together.
+    let of_vote = |(effect, variance): (f64, f64), machine: f64| {
+        let [same, changed] = hypotheses(effect - machine, variance, CHANGED);
+        let larger = same.max(changed);
+        let together = larger + ((same - larger).exp() + (changed - larger).exp()).ln();
+        (together, (changed - together).exp())
+    };
+    let logs: Vec<f64> = grid
+        .iter()
+        .map(|machine| {
+            let of_votes = votes.iter().flatten().map(|vote| of_vote(*vote, *machine).0).sum::<f64>();
+            of_votes - 0.5 * (FREEDOM_OF_CHANGES + 1.0) * ((machine / MACHINE).powi(2) / FREEDOM_OF_CHANGES).ln_1p()
+        })
+        .collect();
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = logs.iter().map(|log| (log - largest).exp()).collect();
+    let sum = weights.iter().sum::<f64>();
+    let expected = |value: &dyn Fn(f64) -> f64| {
+        grid.iter().zip(&weights).map(|(machine, weight)| value(*machine) * weight).sum::<f64>() / sum
+    };
+    let machine = expected(&|machine| machine);
+    let variance = expected(&|at| (at - machine).powi(2));
+    let certainty = |vote: &Option<(f64, f64)>| vote.map_or(0.0, |vote| expected(&|machine| of_vote(vote, machine).1));
+    (machine, variance, votes.iter().map(certainty).collect())
+}
