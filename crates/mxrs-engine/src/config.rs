@@ -18,7 +18,8 @@ pub struct EngineConfig {
     pub cpu_priority_workers: NonZeroUsize,
     /// The number of normal tasks that may run at the same time on each GPU.
     pub gpu_workers: NonZeroUsize,
-    /// The number of copies that may run at the same time for each GPU.
+    /// The number of copies that may run at the same time for each GPU. As many threads wait for the results of copies on
+    /// behalf of CPU tasks.
     pub gpu_copy_workers: NonZeroUsize,
     /// The number of compute streams of each GPU worker: 1, or 2 for an additional auxiliary stream. Workers for copies
     /// always have one stream.

@@ -114,6 +114,7 @@ impl Pools {
             PoolId::Gpu(_) => Pool::new(engine, id, config.gpu_workers.get(), 1, Order::Fifo),
             PoolId::GpuPriority(_) => Pool::new(engine, id, config.gpu_workers.get(), 1, Order::Priority),
             PoolId::GpuCopy(_) => Pool::new(engine, id, config.gpu_copy_workers.get(), 1, Order::Priority),
+            PoolId::GpuWait(_) => Pool::new(engine, id, config.gpu_copy_workers.get(), 1, Order::Fifo),
         };
         let slot = match id {
             PoolId::CpuPriority => &self.cpu_priority,

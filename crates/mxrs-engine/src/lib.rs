@@ -62,6 +62,7 @@ mod streams;
 mod task;
 pub mod var;
 mod wait;
+mod waiting;
 mod watch;
 
 pub use bulk::BulkScope;

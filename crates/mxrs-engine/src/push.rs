@@ -8,6 +8,7 @@ use crate::parker::Parker;
 use crate::pool::PoolId;
 use crate::records;
 use crate::var::{self, Refused};
+use crate::waiting::may_wait;
 use mxrs_sync::Team;
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
 use mxrs_trace::SpanKind;
@@ -195,7 +196,7 @@ impl Inner {
     }
 
     #[inline]
-    fn start_pool(self: &Arc<Self>, id: PoolId) -> Result<()> {
+    pub(crate) fn start_pool(self: &Arc<Self>, id: PoolId) -> Result<()> {
         self.pools.with(
             id,
             &self.config,
@@ -206,6 +207,12 @@ impl Inner {
     /// The function with which the workers of a pool run a task.
     pub(crate) fn runner(self: &Arc<Self>, id: PoolId) -> crate::pool::Runner {
         let inner = Arc::clone(self);
+        if let PoolId::GpuWait(_) = id {
+            return Arc::new(move |task: Task, _| {
+                inner.wait_then_enqueue(task);
+                None
+            });
+        }
         Arc::new(move |task: Task, index| {
             let worker = Worker { pool: id, index };
             let keeps_loops = task.device.kind == DeviceKind::Gpu && !inner.config.gpu_workers_share_loops;
@@ -214,9 +221,15 @@ impl Inner {
         })
     }
 
+    /// Queues a granted task: in its pool, or first where the device work is waited for that it depends on.
+    #[inline]
+    pub(crate) fn enqueue(self: &Arc<Self>, task: Task) {
+        if may_wait(&task) { self.enqueue_after_devices(task) } else { self.enqueue_now(task) }
+    }
+
     /// Puts a granted task into its pool's queue.
     #[inline]
-    pub(crate) fn enqueue(&self, task: Task) {
+    pub(crate) fn enqueue_now(&self, task: Task) {
         if let Dispatch::Pool(kind) = task.dispatch {
             let front = task.property == Property::DeleteVar;
             self.pools.with(kind.of_device(task.device), &self.config, |pool| pool.push(task, front));

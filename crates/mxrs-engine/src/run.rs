@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::op::{Dispatch, OpName, Property, Task};
 use crate::records;
 use crate::var::{self, Freed};
+use crate::waiting::may_wait;
 use mxrs_sync::atomic::{Ordering, fence_after_rmw};
 use mxrs_trace::SpanKind;
 use mxrs_types::{Error, ErrorKind, Result};
@@ -278,6 +279,7 @@ impl Inner {
                 Dispatch::Pool(kind) => {
                     let runs_next = next.is_none()
                         && task.property != Property::DeleteVar
+                        && !may_wait(&task)
                         && home.is_some_and(|w| w.pool == kind.of_device(task.device) && self.may_run_next(w));
                     if runs_next {
                         next = Some(task);

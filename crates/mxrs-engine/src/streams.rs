@@ -62,7 +62,10 @@ impl Inner {
     #[cold]
     pub(crate) fn end_on_device(&self, task: &Task, streams: &TaskStreams, result: Result<()>) -> Result<()> {
         let finished = streams.finish(self.config.effective_gpu_sync());
-        let finished = finished.map(|event| event.map(|event| TaskEvent::wrap(event, task.name.clone())));
+        let finished = finished.map(|event| {
+            let named = |event| TaskEvent::wrap(event, task.name.clone(), streams.waited_for(), self.gpus.recent());
+            event.map(named)
+        });
         match &finished {
             Ok(Some(event)) => note(task, |events, write| events.after(event, write)),
             Ok(None) | Err(_) if task.marks() & mark::EVENTS != 0 => {
@@ -96,7 +99,8 @@ impl Inner {
     }
 }
 
-fn collect(task: &Task, waits: &mut Waits) {
+/// Collects the events that a granted task has to wait for.
+pub(crate) fn collect(task: &Task, waits: &mut Waits) {
     if task.marks() & mark::EVENTS == 0 {
         return;
     }
@@ -121,7 +125,7 @@ fn owner(worker: Option<Worker>) -> StreamOwner {
             PoolId::GpuCopy(_) => StreamOwner::Copy(index),
             PoolId::Copy => StreamOwner::SharedCopy,
             PoolId::Global => StreamOwner::Shared,
-            PoolId::Cpu(_) | PoolId::CpuPriority => StreamOwner::Pusher,
+            PoolId::Cpu(_) | PoolId::CpuPriority | PoolId::GpuWait(_) => StreamOwner::Pusher,
         },
     }
 }

@@ -4,7 +4,7 @@
 use crate::tune::{ChosenBy, Tuning};
 use mxrs_op::{Attrs, Backend, Kernel, Offer, OpCall, OpSet, PlannedKernel, TensorDesc};
 use mxrs_sync::Team;
-use mxrs_types::{Error, Result};
+use mxrs_types::{Device, Error, Result};
 use std::sync::Arc;
 
 /// A backend's refusal, for reports.
@@ -28,19 +28,20 @@ pub struct Choice {
     pub chosen_by: ChosenBy,
 }
 
-/// Like [`choose`], but a result of timing, if there is one, takes precedence over estimates. Without `tuning`, estimates
-/// decide.
+/// Like [`choose`], but a result of timing on this kind of device, if there is one, takes precedence over estimates. Without
+/// `tuning`, estimates decide.
 ///
 /// # Errors
 /// Returns the errors of [`choose`], or the error of the callback that is called during the timing.
 pub(crate) fn choose_tuned(
     backends: &[Arc<dyn Backend>],
     call: &OpCall<'_>,
+    device: Device,
     (tuning, team): (Option<&Tuning>, &Team),
     node: &str,
 ) -> Result<Choice> {
     expect_dtype(call)?;
-    match tuning.map(|tuning| tuning.choose(backends, call, team, node)).transpose()?.flatten() {
+    match tuning.map(|tuning| tuning.choose(backends, call, (device, team), node)).transpose()?.flatten() {
         Some(choice) => Ok(choice),
         None => choose(backends, call),
     }

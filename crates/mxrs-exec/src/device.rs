@@ -1,7 +1,6 @@
 //! Binding on one or several devices: the backends that may be used on each, and the check that arrays are there.
 
 use crate::options::BindOptions;
-use crate::tune::Tuning;
 use mxrs_graph::Node;
 use mxrs_ndarray::NdArray;
 use mxrs_op::Backend;
@@ -9,8 +8,8 @@ use mxrs_types::{Device, DeviceKind, Error, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Options with only what their device allows: the backends that run there, and timing only on the host. If groups are on
-/// other devices, all backends stay, and [`backends_on`] chooses among them for each node.
+/// Options with only the backends that run on their device. If groups are on other devices, all backends stay, and
+/// [`backends_on`] chooses among them for each node.
 ///
 /// # Errors
 /// Returns an error if there are backends, but none that runs on some device, or if a device is a kind of memory for copies
@@ -26,13 +25,12 @@ pub fn on_device(options: &BindOptions) -> Result<Cow<'_, BindOptions>> {
         }
     }
     let device = options.device;
-    let is_whole = options.backends.iter().all(|backend| backend.runs_on(device)) && device.is_host();
+    let is_whole = options.backends.iter().all(|backend| backend.runs_on(device));
     if is_whole || devices.len() > 1 {
         return Ok(Cow::Borrowed(options));
     }
     let backends = options.backends.iter().filter(|backend| backend.runs_on(device)).cloned().collect();
-    let tuning = if device.is_host() { options.tuning.clone() } else { Tuning::default() };
-    Ok(Cow::Owned(BindOptions { backends, tuning, ..options.clone() }))
+    Ok(Cow::Owned(BindOptions { backends, ..options.clone() }))
 }
 
 /// The backends of these options that run on `device`, which is one of the graph's devices.

@@ -188,9 +188,8 @@ impl Lowering<'_> {
         let call =
             OpCall { op, params, inputs: &input_descs, outputs: &output_descs, is_constant: &is_constant, is_train };
         let backends = backends_on(self.options, device);
-        // Timing uses the clock of the host.
-        let tuning = device.is_host().then_some(&self.options.tuning);
-        let choice = choose_tuned(&backends, &call, (tuning, &self.options.team), &node.name)?;
+        let tuning = (Some(&self.options.tuning), &*self.options.team);
+        let choice = choose_tuned(&backends, &call, device, tuning, &node.name)?;
         costly::warn(&call, &choice, &backends, &self.options.warned, &node.name);
         let multiply_adds = (op.multiply_adds)(&call);
         let planned = choice.planned;

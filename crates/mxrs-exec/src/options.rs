@@ -53,8 +53,9 @@ pub struct BindOptions {
     /// Backends that may run operators. A call uses those that [run on](Backend::runs_on) its device. The offer with the fewest
     /// estimated seconds is chosen, unless [`Self::tuning`] has a timed result.
     pub backends: Vec<Arc<dyn Backend>>,
-    /// Which kernels were fastest in timings, and whether to time more calls. By default estimates decide. Timing uses the
-    /// clock of the host, so on devices whose memory the host cannot access, estimates decide always.
+    /// Which kernels were fastest in timings, and whether to time more calls. By default estimates decide. A timing on
+    /// one kind of device is not used for another. Calls on a device whose memory the host cannot access are timed only if the
+    /// search [has such memory](crate::Search::on_devices).
     pub tuning: Tuning,
     /// Threads for loops inside operators.
     pub team: Arc<Team>,

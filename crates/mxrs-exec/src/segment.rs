@@ -4,7 +4,7 @@
 //! Executors, cached graphs and imperative calls all push steps by [`push`]. So only this file has to make sure that a task
 //! holds all arrays that its kernels use.
 
-use crate::program::{Origin, Program};
+use crate::program::{Origin, Program, Step};
 use mxrs_engine::{Engine, OpName, RunContext, Var};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Result};
@@ -21,8 +21,8 @@ pub struct Segment {
     pub device: Device,
     /// Whether the only step copies between devices. Then no task runs the step, because the engine copies the arrays.
     pub crosses: bool,
-    /// Name of the task in profiles: the name of its only step, or the name of the first step and the number of further
-    /// steps.
+    /// Name of the task in profiles and errors: the name of its only step, or the names of the first and the last step and
+    /// the number of steps.
     pub name: OpName,
     /// Bound arrays that the steps only read.
     pub reads: Vec<usize>,
@@ -113,6 +113,15 @@ pub fn segments(program: &Program, steps: Range<usize>, limit: usize) -> Vec<Seg
     found
 }
 
+/// The name of a segment of these steps, in errors and profiles.
+pub fn name(steps: &[Step]) -> String {
+    match steps {
+        [] => String::new(),
+        [only] => only.name.clone(),
+        [first, .., last] => format!("{} to {} ({} steps)", first.name, last.name, steps.len()),
+    }
+}
+
 fn segment(program: &Program, steps: Range<usize>) -> Segment {
     let (mut reads, mut rewrites) = (BTreeSet::new(), BTreeSet::new());
     let (mut outputs, mut reads_outputs) = (BTreeSet::new(), BTreeSet::new());
@@ -135,11 +144,7 @@ fn segment(program: &Program, steps: Range<usize>) -> Segment {
             };
         }
     }
-    let first = &program.steps[steps.start];
-    let name = match steps.len() {
-        1 => first.name.clone(),
-        n => format!("{} and {} more", first.name, n - 1),
-    };
+    let (first, name) = (&program.steps[steps.start], name(&program.steps[steps.clone()]));
     // Every push clones the name, so the name is an `Arc`, which is cheap to clone.
     let name: Arc<str> = name.into();
     Segment {

@@ -138,7 +138,8 @@ pub trait Backend: Send + Sync {
     }
 
     /// A short text of everything, besides the call and the processor, that determines the
-    /// [algorithms](Self::algorithms) and their speed: version of the library, number of threads, settings.
+    /// [algorithms](Self::algorithms) and their speed: version of the library, number of threads, settings. For kernels of
+    /// a device also the model of the device and the version of its driver.
     fn setup(&self) -> String {
         String::new()
     }

@@ -207,6 +207,7 @@ impl RuntimeBuilder {
         }
         let host = backends.list();
         let of_devices = devices.iter().flat_map(|device| device.backends(&host)).collect();
+        let search = search.map(|search| search.on_devices(&arrays));
         let tuning = KernelTuning::new(&settings, &backends, team.size(), search)?;
         let subgraphs = subgraphs(&settings, &backends)?;
         log_warnings(&subgraphs.warnings);

@@ -1,7 +1,7 @@
 //! Failures of the device: the error names operator and device, nothing leaks, and the next step and the host go on.
 
 use super::{CPU, DEFAULT, ENGINES, GPU, World, assert_same, feed, push, results};
-use mxrs::exec::Executor;
+use mxrs::exec::{BindOptions, Executor, StepReport};
 
 fn step(executor: &Executor) -> mxrs::Result<Vec<(String, Vec<u32>)>> {
     feed(executor)?;
@@ -81,6 +81,63 @@ fn out_of_memory_at_every_allocation() {
 /// Whether an error names the device, and the task that ran or whose work failed: the first operator of a segment, or a copy.
 fn names_work(error: &str) -> bool {
     error.contains("gpu(0)") && (error.contains("running `") || error.contains("waiting for the work of `"))
+}
+
+/// The task in or before which the work failed that an error is about.
+fn origin(error: &str) -> &str {
+    let rest = error.split_once("it failed in or before `").unwrap_or_else(|| panic!("no task is named: {error}")).1;
+    rest.split_once("` on gpu(0)").unwrap_or_else(|| panic!("no device is named: {error}")).0
+}
+
+/// The first and the last step of a task, and the number of its steps.
+fn first_and_last(task: &str) -> (&str, &str, usize) {
+    let several = || {
+        let (names, n) = task.strip_suffix(" steps)")?.rsplit_once(" (")?;
+        let (first, last) = names.split_once(" to ")?;
+        Some((first, last, n.parse().ok()?))
+    };
+    several().unwrap_or((task, task, 1))
+}
+
+/// The error names the first and the last step of the task whose launch failed, even if the host waits for later work.
+#[test]
+fn a_late_failure_names_the_task_in_which_it_began() {
+    for engine in [DEFAULT, ENGINES[0], ENGINES[1]] {
+        for size in [1, 3] {
+            let world = World::new(engine);
+            let bulks = |options: &mut BindOptions| {
+                (options.bulk_train_forward, options.bulk_train_backward) = (size, size);
+            };
+            let executor = world.training("lenet", GPU, bulks).unwrap();
+            step(&executor).unwrap();
+            let steps = executor.training_report().unwrap().steps;
+            let launches = || world.gpu.gpu().counters().launches;
+            let before = launches();
+            step(&executor).unwrap();
+            let n_launches = launches() - before;
+            let mut n_found = 0;
+            for nth in 1..=n_launches {
+                world.gpu.gpu().fail_launch(launches() + nth);
+                let failed = step(&executor);
+                let _ = world.runtime.engine().wait_for_all();
+                let Err(error) = failed else { continue };
+                let error = error.to_string();
+                // The name of a launch is that of its operator and kernel: launch 7, `Pooling (max)`, failed on stream 0 ...
+                let launch = error.split_once(", `").unwrap().1.split_once("`, failed").unwrap().0;
+                if launch.starts_with("copy") || launch.starts_with("zeros") {
+                    continue;
+                }
+                let task = origin(&error);
+                let (first, last, n) = first_and_last(task);
+                let is_task = |found: &&[StepReport]| found[0].name == first && found[n - 1].name == last;
+                let range = steps.windows(n).find(is_task).unwrap_or_else(|| panic!("unknown steps: {error}"));
+                let is_one = |step: &StepReport| format!("{} ({})", step.op, step.kernel) == launch;
+                assert!(range.iter().any(is_one), "`{launch}` is in none of these steps: {error}");
+                n_found += 1;
+            }
+            assert!(n_found > 10, "{n_found} of {n_launches} failures were reported");
+        }
+    }
 }
 
 /// A training executor of resnet8 on the device, with what its steps start from and what they give.

@@ -8,6 +8,7 @@ mod placement;
 
 use super::{DEFAULT, ENGINES, Plug, assert_same, eventually, results};
 use mxrs::Runtime;
+use mxrs::engine::Property;
 use mxrs::engine::gpu::StreamUse;
 use mxrs::env::MapSource;
 use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests};
@@ -16,6 +17,7 @@ use mxrs::types::{Device, Shape};
 use mxrs_simulated_gpu::{SimulatedDevice, SimulatedGpu, SimulatedMemory, Span};
 use networks::Network;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const CPU: Device = Device::cpu(0);
@@ -240,6 +242,39 @@ fn a_step_does_not_wait_on_the_host() {
         assert_eq!(world.host_waits(), waits, "{name}");
         drop(holds);
         world.runtime.engine().wait_for_all().unwrap();
+        world.assert_ordered();
+    }
+}
+
+/// While tasks of a group on the host wait for a tensor of a device, the worker of the host runs other tasks.
+#[test]
+fn a_worker_of_the_host_does_not_wait_for_a_device() {
+    for property in [Property::Normal, Property::CpuPrioritized] {
+        let world = World::new(DEFAULT);
+        let executor = world.bind(&world.network("lenet"), Some(MIXED), |_| {}).unwrap();
+        fill(&executor).unwrap();
+        let engine = world.runtime.engine();
+        engine.wait_for_all().unwrap();
+        let holds = world.gpus.each_ref().map(|gpu| gpu.gpu().hold());
+        let before = world.launches();
+        for _ in 0..4 {
+            push(&executor, &[]).unwrap();
+        }
+        assert!(eventually(|| world.launches() > before), "nothing is enqueued");
+        // Time for the tasks of the host to be granted.
+        std::thread::sleep(Duration::from_millis(50));
+        let (ran, var) = (Arc::new(AtomicBool::new(false)), engine.new_var());
+        let done = Arc::clone(&ran);
+        let other = engine.task("other").write(&var).property(property).push(move |_| {
+            done.store(true, Ordering::SeqCst);
+            Ok(())
+        });
+        other.unwrap();
+        assert!(eventually(|| ran.load(Ordering::SeqCst)), "the worker of the host waits for a device");
+        drop(holds);
+        engine.wait_for_all().unwrap();
+        let pools = engine.counters().pools;
+        assert!(pools.iter().any(|pool| pool.id.to_string().ends_with("-wait")), "no task had to wait: {pools:?}");
         world.assert_ordered();
     }
 }

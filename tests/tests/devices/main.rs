@@ -11,6 +11,7 @@ mod inference;
 mod networks;
 mod reuse;
 mod training;
+mod tuning;
 
 use mxrs::DevicePlug;
 use mxrs::engine::gpu::GpuDevice;

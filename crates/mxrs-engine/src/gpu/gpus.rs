@@ -1,6 +1,7 @@
 //! The GPUs of an engine.
 
 use super::device::GpuDevice;
+use super::recent::RecentTasks;
 use super::reported::ReportedFailures;
 use super::streams::{GpuStreams, StreamLayout, first_failure};
 use mxrs_types::{Device, DeviceKind, Error, ErrorKind, Result};
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Gpus {
     gpus: Vec<GpuStreams>,
     reported: ReportedFailures,
+    recent: Arc<RecentTasks>,
     /// Called when the first GPU task is pushed.
     at_first_use: OnUse,
     is_used: AtomicBool,
@@ -102,11 +104,16 @@ impl Gpus {
         &self.reported
     }
 
+    /// The tasks that enqueued work last, by which failures are named.
+    pub(crate) fn recent(&self) -> &Arc<RecentTasks> {
+        &self.recent
+    }
+
     /// Blocks the calling thread until every stream of every GPU is empty. Failures then count as reported.
     ///
     /// # Errors
-    /// The first failure that a device reports; all streams are empty nevertheless.
+    /// The first failure that a device reports, with the task in which it began; all streams are empty nevertheless.
     pub fn synchronize(&self) -> Result<()> {
-        first_failure(self.gpus.iter().map(|gpu| gpu.synchronize(&self.reported)))
+        first_failure(self.gpus.iter().map(|gpu| gpu.synchronize(&self.reported, &self.recent)))
     }
 }

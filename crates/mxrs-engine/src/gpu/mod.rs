@@ -6,8 +6,8 @@
 //! - [`GpuSync::Host`]: the worker blocks until its stream is empty. Later tasks find the work done, so the engine's
 //!   order of tasks is sufficient.
 //! - [`GpuSync::Event`]: the task is complete once its work is enqueued. Its variables keep an event ([`VarEvents`]),
-//!   and later users of the variables wait for that event ([`Waits`]): GPU tasks wait on the device, CPU tasks and
-//!   callers on the host.
+//!   and later users of the variables wait for that event ([`Waits`]): GPU tasks wait on the device, callers on the
+//!   host, and threads of [`crate::PoolId::GpuWait`] on behalf of CPU tasks.
 //!
 //! Rules of event mode:
 //!
@@ -24,7 +24,8 @@
 //!    that the work wrote or that was computed from such a variable. A wait reports it at most once, and after a wait
 //!    for everything has reported it, no later wait does ([`ReportedFailures`]). A task that would use the result of
 //!    failed work fails too if the failure is known when the task starts; otherwise the device passes the failure on to
-//!    the task's own work. The error names the task whose event has failed.
+//!    the task's own work. The error names the task whose event has failed, and the task in or before
+//!    which the failure began, as far as that is known.
 //! 7. When a variable is deleted, its events go to the code that frees its memory. A new variable for that memory may take
 //!    them over ([`crate::Engine::new_var_after`]): then each access up to the first write waits for them, and does not fail
 //!    because of them.
@@ -33,6 +34,7 @@
 
 mod device;
 mod gpus;
+mod recent;
 mod reported;
 mod streams;
 mod task_event;

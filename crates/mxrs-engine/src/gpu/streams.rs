@@ -1,11 +1,12 @@
 //! The streams that an engine's workers own on one GPU.
 
 use super::device::{GpuDevice, StreamUse};
+use super::recent::RecentTasks;
 use super::reported::ReportedFailures;
 use super::task_streams::WorkerStreams;
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
-use mxrs_types::{DeviceStream, Error, Result, ResultExt};
+use mxrs_types::{DeviceEvent, DeviceStream, Error, Result, ResultExt, StreamId};
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
@@ -128,10 +129,11 @@ impl GpuStreams {
     /// Blocks the calling thread until every stream created so far is empty. Failures then count as reported.
     ///
     /// # Errors
-    /// The first failure that the device returns, even if it was already reported; all streams are empty nevertheless.
-    pub fn synchronize(&self, reported: &ReportedFailures) -> Result<()> {
+    /// The first failure that the device returns, even if it was already reported, with the task in which it began; all
+    /// streams are empty nevertheless.
+    pub(crate) fn synchronize(&self, reported: &ReportedFailures, recent: &RecentTasks) -> Result<()> {
         let streams = self.made().flat_map(|made| std::iter::once(&made.main).chain(&made.aux));
-        first_failure(streams.map(|stream| synchronize(&**stream, reported)))
+        first_failure(streams.map(|stream| synchronize(&**stream, reported, recent)))
     }
 
     fn made(&self) -> impl Iterator<Item = &Arc<WorkerStreams>> {
@@ -143,7 +145,7 @@ impl GpuStreams {
 
 impl Drop for GpuStreams {
     fn drop(&mut self) {
-        if let Err(error) = self.synchronize(&ReportedFailures::default()) {
+        if let Err(error) = self.synchronize(&ReportedFailures::default(), &RecentTasks::default()) {
             tracing::error!(target: "mxrs_engine", "{}: a failure when its streams were emptied at the end: {error}", self.device.device());
         }
         for slots in [&mut self.workers, &mut self.prioritized, &mut self.copies, &mut self.shared, &mut self.pushers] {
@@ -154,14 +156,28 @@ impl Drop for GpuStreams {
     }
 }
 
-fn synchronize(stream: &dyn DeviceStream, reported: &ReportedFailures) -> Result<()> {
+fn synchronize(stream: &dyn DeviceStream, reported: &ReportedFailures, recent: &RecentTasks) -> Result<()> {
     // The event is recorded before the wait, so that it does not cover work that is enqueued during the wait.
-    let end = stream.record();
-    let result = stream.synchronize();
-    if let (Ok(end), Err(_)) = (end, &result) {
-        reported.note(&*end);
+    let end = stream.record().ok();
+    let (id, result) = (stream.id(), stream.synchronize());
+    let named = result.map_err(|error| named(error, id, end.as_deref(), recent));
+    if let Some(end) = &end {
+        recent.end(id, end.place());
+        if named.is_err() {
+            reported.note(&**end);
+        }
     }
-    result
+    named
+}
+
+/// Adds to the failure of a stream in which task it began. `end` is the event at the end of the stream, if there is one.
+#[cold]
+fn named(error: Error, id: StreamId, end: Option<&dyn DeviceEvent>, recent: &RecentTasks) -> Error {
+    let failed = recent
+        .origin(id, end.map_or(u64::MAX, |end| end.place()))
+        .map(|origin| format!("; it failed in or before {origin}"));
+    let named = failed.or_else(|| recent.last(id).map(|last| format!("; the last work there is that of {last}")));
+    error.context(format!("waiting for all work of {id}{}", named.unwrap_or_default()))
 }
 
 /// Evaluates all results and returns the first error.

@@ -1,22 +1,39 @@
 //! The event after the work of a task.
 
+use super::recent::{Positions, RecentTasks};
 use crate::op::OpName;
-use mxrs_types::{DeviceEvent, Result, ResultExt, StreamId};
+use mxrs_types::{DeviceEvent, Error, Result, StreamId};
 use std::any::Any;
 use std::sync::Arc;
 
-/// An event of a device whose failure names the task that enqueued the work before it. A device reports a failure without
-/// knowing tasks, and often long after the task.
+/// An event of a device whose failure names the task that enqueued the work before it, and the task in which the failure
+/// began. A device reports a failure without knowing tasks, and often long after the task.
 #[derive(Debug)]
 pub(crate) struct TaskEvent {
     event: Arc<dyn DeviceEvent>,
     task: OpName,
+    recent: Arc<RecentTasks>,
 }
 
 impl TaskEvent {
-    /// Gives an event the name of its task.
-    pub(crate) fn wrap(event: Arc<dyn DeviceEvent>, task: OpName) -> Arc<dyn DeviceEvent> {
-        Arc::new(Self { event, task })
+    /// Gives an event the name of its task. The task's stream has waited for the events `waits`.
+    pub(crate) fn wrap(
+        event: Arc<dyn DeviceEvent>,
+        task: OpName,
+        waits: Positions,
+        recent: &Arc<RecentTasks>,
+    ) -> Arc<dyn DeviceEvent> {
+        recent.note(&event, task.clone(), waits);
+        Arc::new(Self { event, task, recent: Arc::clone(recent) })
+    }
+
+    #[cold]
+    fn named(&self, error: Error) -> Error {
+        let (task, device) = (&self.task, self.stream().device);
+        error.context(match self.recent.origin(self.stream(), self.place()) {
+            Some(origin) => format!("waiting for the work of `{task}` on {device}; it failed in or before {origin}"),
+            None => format!("waiting for the work of `{task}` on {device}; it failed in or before this task"),
+        })
     }
 }
 
@@ -34,8 +51,7 @@ impl DeviceEvent for TaskEvent {
     }
 
     fn wait(&self) -> Result<()> {
-        let context = || format!("waiting for the work of `{}` on {}", self.task, self.stream().device);
-        self.event.wait().context(context)
+        self.event.wait().map_err(|error| self.named(error))
     }
 
     /// The event of the device, for its streams.

@@ -1,10 +1,11 @@
 //! The streams of a worker, and their use by one task.
 
+use super::recent::Positions;
 use super::reported::ReportedFailures;
 use super::waits::Waits;
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_types::{DeviceEvent, DeviceStream, GpuSync, Result};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The streams that a worker owns on a GPU: a main stream, and an auxiliary one if the setting is 2 streams.
 #[derive(Clone, Debug)]
@@ -57,12 +58,14 @@ fn order(first: &dyn DeviceStream, second: &dyn DeviceStream) -> Result<()> {
 pub struct TaskStreams {
     streams: Arc<WorkerStreams>,
     aux_in_use: AtomicBool,
+    /// The events for which the task's stream waits.
+    waits: OnceLock<Positions>,
 }
 
 impl TaskStreams {
     /// Prepares the use of these streams by one task; [`TaskStreams::start`] begins it.
     pub fn new(streams: Arc<WorkerStreams>) -> Self {
-        Self { streams, aux_in_use: AtomicBool::new(false) }
+        Self { streams, aux_in_use: AtomicBool::new(false), waits: OnceLock::new() }
     }
 
     /// An empty list of the events that this task will have to wait for.
@@ -75,7 +78,18 @@ impl TaskStreams {
     /// # Errors
     /// Returns the error of [`Waits::place`]; after an error the body must not run.
     pub fn start(&self, waits: &Waits, reported: &ReportedFailures) -> Result<()> {
-        waits.place(&*self.streams.main, reported)
+        let mut positions = Positions::new();
+        let placed = waits.place_and(&*self.streams.main, reported, |event| {
+            positions.push((event.stream(), event.place()));
+        });
+        // A task starts once, so nothing is set yet.
+        let _ = self.waits.set(positions);
+        placed
+    }
+
+    /// The events for which the task's stream waits, other than those that were finished when the task started.
+    pub(crate) fn waited_for(&self) -> Positions {
+        self.waits.get().cloned().unwrap_or_default()
     }
 
     /// The main stream.

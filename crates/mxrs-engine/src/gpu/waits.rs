@@ -70,10 +70,24 @@ impl Waits {
     /// Returns the failure of work whose result the task would use, if that failure is already known and was not
     /// reported; or the device's error.
     pub fn place(&self, stream: &dyn DeviceStream, reported: &ReportedFailures) -> Result<()> {
+        self.place_and(stream, reported, |_| {})
+    }
+
+    /// [`Waits::place`], which also calls `note` with each event for which the stream waits.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Waits::place`].
+    pub(super) fn place_and(
+        &self,
+        stream: &dyn DeviceStream,
+        reported: &ReportedFailures,
+        mut note: impl FnMut(&dyn DeviceEvent),
+    ) -> Result<()> {
         debug_assert_eq!(self.own, Some(stream.id()), "collected for another stream");
         for Wait { event, is_source } in &self.events {
             if !event.is_finished() {
                 stream.wait_for(&**event)?;
+                note(&**event);
             } else if *is_source {
                 // The event is finished, so this does not block.
                 event.wait().or_else(|error| if reported.covers(&**event) { Ok(()) } else { Err(error) })?;

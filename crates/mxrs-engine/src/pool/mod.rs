@@ -53,6 +53,8 @@ pub enum PoolId {
     GpuPriority(u32),
     /// Copies from and to one GPU ([`crate::EngineKind::ThreadedPerDevice`]).
     GpuCopy(u32),
+    /// CPU tasks that wait for work of one GPU. A worker waits, and then queues the task in the pool where it runs.
+    GpuWait(u32),
 }
 
 impl fmt::Display for PoolId {
@@ -65,6 +67,7 @@ impl fmt::Display for PoolId {
             Self::Gpu(id) => write!(f, "gpu-{id}"),
             Self::GpuPriority(id) => write!(f, "gpu-{id}-priority"),
             Self::GpuCopy(id) => write!(f, "gpu-{id}-copy"),
+            Self::GpuWait(id) => write!(f, "gpu-{id}-wait"),
         }
     }
 }

@@ -187,3 +187,100 @@ fn a_refused_event_is_the_tasks_error() {
         gpu.checker().assert_clean();
     }
 }
+
+/// Pushes a task with this name for a device, which launches one closure.
+fn push_named(engine: &Engine, name: &'static str, device: Device, read: &[&Var], write: &[&Var]) {
+    let task = engine.task(name).reads(read.iter().copied()).writes(write.iter().copied()).device(device);
+    task.push(move |ctx| stream(ctx).launch(name, || {})).unwrap();
+}
+
+/// The failure of a task reaches the host through another task, on another device. The error names both.
+#[test]
+fn an_error_names_the_task_in_which_the_failure_began() {
+    for kind in KINDS {
+        let gpu = gpu0();
+        let other = gpu.beside(Device::gpu(1));
+        gpu.fail_launch(2);
+        let engine = engine(EngineConfig { kind, gpu_workers: count(1), ..config(GpuSync::Event) }, &[&gpu, &other]);
+        let [x, y, z] = [(); 3].map(|()| engine.new_var());
+        let holds = [gpu.hold(), other.hold()];
+        push_named(&engine, "good", Device::gpu(0), &[], &[&x]);
+        push_named(&engine, "bad", Device::gpu(0), &[&x], &[&x]);
+        push_named(&engine, "later", Device::gpu(0), &[&x], &[&y]);
+        push_named(&engine, "elsewhere", Device::gpu(1), &[&y], &[&z]);
+        assert!(eventually(|| engine.counters().completed == 4), "nothing failed yet");
+        drop(holds);
+        let text = engine.wait_to_read(&z).unwrap_err().to_string();
+        assert!(text.contains("waiting for the work of `elsewhere` on gpu(1)"), "{text}");
+        assert!(text.contains("it failed in or before `bad` on gpu(0)"), "{text}");
+    }
+}
+
+/// A task that starts after the failure fails with an error that names the task in which the failure began.
+#[test]
+fn a_late_task_names_the_task_in_which_the_failure_began() {
+    let gpu = gpu0();
+    let other = gpu.beside(Device::gpu(1));
+    gpu.fail_launch(1);
+    let engine = engine(config(GpuSync::Event), &[&gpu, &other]);
+    let [x, y] = [(); 2].map(|()| engine.new_var());
+    push_named(&engine, "bad", Device::gpu(0), &[], &[&x]);
+    assert!(eventually(|| gpu.counters().failed == 1));
+    std::thread::sleep(Duration::from_millis(10));
+    push_named(&engine, "late", Device::gpu(1), &[&x], &[&y]);
+    let text = engine.wait_to_read(&y).unwrap_err().to_string();
+    assert!(text.contains("`late` on gpu(1)") && text.contains("it failed in or before `bad` on gpu(0)"), "{text}");
+}
+
+/// A wait for everything names a task too: the one in which the failure began, or the last one if the device was lost when
+/// it had nothing to do.
+#[test]
+fn a_wait_for_all_names_a_task() {
+    for kind in KINDS {
+        for is_lost in [false, true] {
+            let gpu = gpu0();
+            let engine = engine(EngineConfig { kind, gpu_workers: count(1), ..config(GpuSync::Event) }, &[&gpu]);
+            let x = engine.new_var();
+            let hold = gpu.hold();
+            for name in ["first", "second", "third"] {
+                push_named(&engine, name, Device::gpu(0), &[], &[&x]);
+            }
+            assert!(eventually(|| engine.counters().completed == 3));
+            let expected = if is_lost { "in or before `first` on gpu(0)" } else { "in or before `fourth` on gpu(0)" };
+            if is_lost {
+                gpu.lose();
+            } else {
+                gpu.fail_launch(4);
+                push_named(&engine, "fourth", Device::gpu(0), &[], &[&x]);
+            }
+            drop(hold);
+            let text = engine.wait_for_all().unwrap_err().to_string();
+            assert!(text.contains(expected), "{kind:?}, {is_lost}: {text}");
+        }
+        let gpu = gpu0();
+        let engine = engine(EngineConfig { kind, gpu_workers: count(1), ..config(GpuSync::Event) }, &[&gpu]);
+        let x = engine.new_var();
+        push_named(&engine, "only", Device::gpu(0), &[], &[&x]);
+        engine.wait_to_read(&x).unwrap();
+        gpu.lose();
+        let text = engine.wait_for_all().unwrap_err().to_string();
+        assert!(text.contains("the last work there is that of `only` on gpu(0)"), "{text}");
+    }
+}
+
+/// A stream works again after a wait for everything. A later failure is not that of a task before the wait.
+#[test]
+fn a_later_failure_has_an_origin_of_its_own() {
+    for kind in KINDS {
+        let gpu = gpu0();
+        let engine = engine(EngineConfig { kind, gpu_workers: count(1), ..config(GpuSync::Event) }, &[&gpu]);
+        let x = engine.new_var();
+        for (nth, name) in (1..).zip(["first", "second", "third"]) {
+            gpu.fail_launch(nth);
+            push_named(&engine, name, Device::gpu(0), &[], &[&x]);
+            let text = engine.wait_to_read(&x).unwrap_err().to_string();
+            assert!(text.contains(&format!("it failed in or before `{name}` on gpu(0)")), "{kind:?}: {text}");
+            let _ = engine.wait_for_all();
+        }
+    }
+}

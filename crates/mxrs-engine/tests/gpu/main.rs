@@ -11,6 +11,7 @@ mod pools;
 mod random;
 mod streams;
 mod var_events;
+mod waiting;
 
 use mxrs_engine::gpu::{GpuDevice, GpuSync};
 use mxrs_engine::{Engine, EngineConfig, EngineKind, RunContext, Var};

@@ -7,6 +7,7 @@ use crate::dry::tensors::{self, TensorKind};
 use crate::program::Program;
 use crate::program_passes::plan_memory::arena_bytes_on;
 use crate::report::{StepReport, step_reports};
+use crate::segment;
 use mxrs_graph::MemoryPlan;
 use mxrs_trace::{Kinds, Label, Rectangle, SpanInfo, SpanKind, details, note_plan};
 use std::fmt::Display;
@@ -106,14 +107,9 @@ impl Labels {
 
     /// A span of a segment with these steps. It has the name that the task of the segment has in the engine.
     pub fn segment(&self, steps: &Range<usize>) -> SpanInfo {
-        let Some(first) = self.program.steps.get(steps.start) else {
-            return SpanInfo::new(SpanKind::Segment, Label::NONE);
-        };
-        let name = match steps.len() {
-            1 => Label::of(&first.name),
-            n => Label::of(&format!("{} and {} more", first.name, n - 1)),
-        };
-        SpanInfo { device: first.device, ..SpanInfo::new(SpanKind::Segment, name) }
+        let steps = &self.program.steps[steps.clone()];
+        let device = steps.first().map_or(self.program.device, |first| first.device);
+        SpanInfo { device, ..SpanInfo::new(SpanKind::Segment, Label::of(&segment::name(steps))) }
     }
 }
 

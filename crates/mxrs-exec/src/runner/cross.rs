@@ -26,7 +26,7 @@ impl Cross {
     /// Returns an error if memory for the copy is short; with `NaiveEngine` also the error of the copy.
     pub fn push(&self) -> Result<()> {
         let copied = self.to.copy_named(&self.from, OpName::from(Arc::clone(&self.name)));
-        copied.context(|| format!("running {}", self.name))
+        copied.context(|| format!("running `{}`", self.name))
     }
 }
 
@@ -45,7 +45,7 @@ pub fn crosses(program: &Program, bound: &[NdArray], outputs: &[NdArray], crossi
     let cross = |(at, step): (usize, &crate::program::Step)| {
         let (from, to) = (array(step.inputs[0])?, array(step.outputs[0])?);
         let devices = format!("from {} to {}", program.values[step.inputs[0]].device, step.device);
-        let name = format!("`{}` ({} {devices})", step.name, step.op);
+        let name = format!("{} ({} {devices})", step.name, step.op);
         Ok(Cross { step: at, from, to, name: name.into() })
     };
     steps.map(cross).collect()

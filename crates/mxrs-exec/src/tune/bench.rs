@@ -1,8 +1,13 @@
 //! Memory for timing kernels: tensors have their real sizes, and weights are not in any cache.
 
+mod device;
+
+pub use device::DeviceBench;
+
 use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
 use mxrs_sync::Team;
 use mxrs_types::{Result, WriteReq};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Lines over which the weights of successive runs are spread: 64 MiB, more than a cache holds. In a network, other layers
@@ -24,7 +29,7 @@ struct Place {
 
 /// The tensors and the memory that a run needs.
 #[derive(Default)]
-struct Needs {
+pub struct Needs {
     inputs: Vec<Place>,
     outputs: Vec<Place>,
     /// Number of lines of all inputs that are not constants.
@@ -61,7 +66,43 @@ impl Needs {
     }
 }
 
-/// Memory for timing. It grows to the needs of the largest call so far.
+/// Memory in which kernels are timed.
+pub trait Timer {
+    /// Times one run of a kernel with tensors of these sizes.
+    ///
+    /// # Errors
+    /// Returns the error of the kernel, or an error if memory for its tensors is short.
+    fn run(&mut self, needs: &Needs, kernel: &Arc<dyn Kernel>, team: &Team) -> Result<Duration>;
+}
+
+impl dyn Timer + '_ {
+    /// Times one run of a kernel prepared for a call.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Timer::run`].
+    pub fn time(&mut self, call: &OpCall<'_>, planned: &PlannedKernel, team: &Team) -> Result<Duration> {
+        self.run(&Needs::of(call, planned), &planned.kernel, team)
+    }
+
+    /// Times a copy to another layout.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Timer::run`].
+    pub fn time_copy(
+        &mut self,
+        from: &TensorDesc,
+        to: &TensorDesc,
+        kernel: &Arc<dyn Kernel>,
+        team: &Team,
+    ) -> Result<Duration> {
+        let mut needs = Needs::default();
+        needs.input(from.size_bytes(), false);
+        needs.output(to.size_bytes());
+        self.run(&needs, kernel, team)
+    }
+}
+
+/// Host memory for timing. It grows to the needs of the largest call so far.
 #[derive(Default)]
 pub struct Bench {
     data: Vec<Line>,
@@ -72,33 +113,8 @@ pub struct Bench {
     at: usize,
 }
 
-impl Bench {
-    /// Times one run of a kernel prepared for a call.
-    ///
-    /// # Errors
-    /// Returns the error of the kernel.
-    pub fn time(&mut self, call: &OpCall<'_>, planned: &PlannedKernel, team: &Team) -> Result<Duration> {
-        self.run(&Needs::of(call, planned), planned.kernel.as_ref(), team)
-    }
-
-    /// Times a copy to another layout.
-    ///
-    /// # Errors
-    /// Returns the error of the kernel.
-    pub fn time_copy(
-        &mut self,
-        from: &TensorDesc,
-        to: &TensorDesc,
-        kernel: &dyn Kernel,
-        team: &Team,
-    ) -> Result<Duration> {
-        let mut needs = Needs::default();
-        needs.input(from.size_bytes(), false);
-        needs.output(to.size_bytes());
-        self.run(&needs, kernel, team)
-    }
-
-    fn run(&mut self, needs: &Needs, kernel: &dyn Kernel, team: &Team) -> Result<Duration> {
+impl Timer for Bench {
+    fn run(&mut self, needs: &Needs, kernel: &Arc<dyn Kernel>, team: &Team) -> Result<Duration> {
         grow(&mut self.data, needs.data);
         grow(&mut self.constants, needs.constants + COLD_LINES);
         grow(&mut self.scratch, needs.scratch_bytes.div_ceil(size_of::<Line>()));

@@ -4,7 +4,7 @@
 //! Later layers will probably read the output layout of the estimated choice. If the output of an algorithm has another
 //! layout, the time of a copy to that layout is added too.
 
-use super::bench::Bench;
+use super::bench::Timer;
 use crate::choose::choose_reorder;
 use mxrs_op::{Backend, OpCall, PlannedKernel, TensorDesc};
 use mxrs_sync::Team;
@@ -39,7 +39,7 @@ impl Candidate {
 
 /// Prepares the candidates and times the copies that they make necessary. Candidates that cannot run are left out.
 pub fn prepared(
-    bench: &mut Bench,
+    bench: &mut dyn Timer,
     backends: &[Arc<dyn Backend>],
     call: &OpCall<'_>,
     team: &Team,
@@ -79,7 +79,7 @@ struct Copies<'a> {
 
 impl Copies<'_> {
     /// Time of the copy; `None` if no backend can make it.
-    fn time(&mut self, bench: &mut Bench, from: &TensorDesc, to: Layout) -> Option<Duration> {
+    fn time(&mut self, bench: &mut dyn Timer, from: &TensorDesc, to: Layout) -> Option<Duration> {
         if from.layout == to {
             return Some(Duration::ZERO);
         }
@@ -91,7 +91,7 @@ impl Copies<'_> {
         let timed = choose_reorder(self.backends, from, &to).and_then(|(_, kernel)| {
             let mut best = Duration::MAX;
             for _ in 0..COPY_RUNS {
-                best = best.min(bench.time_copy(from, &to, kernel.as_ref(), self.team)?);
+                best = best.min(bench.time_copy(from, &to, &kernel, self.team)?);
             }
             Ok(best)
         });

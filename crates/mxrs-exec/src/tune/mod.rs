@@ -3,8 +3,9 @@
 //! The seconds that a backend offers are an estimate. The fastest kernel on a machine is known only by timing, which takes
 //! seconds for a network. So binding times nothing unless that is requested, and otherwise uses given
 //! [results](KnownKernels) of earlier [searches](Search). A call is tuned only if it is at inference, has constant weights,
-//! and can be run by several [algorithms](mxrs_op::Backend::algorithms). This module knows no operators, files or
-//! processors. The code that stores results has to know for which machine the results hold.
+//! and can be run by several [algorithms](mxrs_op::Backend::algorithms). A result for one kind of device is not used
+//! for another. This module knows no operators, files or processors. The code that stores results has to know for which
+//! machine the results hold.
 
 mod bench;
 mod candidates;
@@ -19,7 +20,7 @@ pub use search::{Search, TunedCall};
 use crate::choose::{Choice, offers};
 use mxrs_op::{Backend, OpCall, TensorDesc};
 use mxrs_sync::Team;
-use mxrs_types::{DType, Result};
+use mxrs_types::{DType, Device, Result};
 use std::sync::Arc;
 
 /// How the kernel of a call was chosen.
@@ -65,26 +66,26 @@ impl Tuning {
         &self,
         backends: &[Arc<dyn Backend>],
         call: &OpCall<'_>,
-        team: &Team,
+        (device, team): (Device, &Team),
         node: &str,
     ) -> Result<Option<Choice>> {
         let is_off = self.search.is_none() && self.known.as_ref().is_none_or(|known| known.is_empty());
         if is_off || !self.is_meant(call) {
             return Ok(None);
         }
-        let key = key(call);
+        let key = key(call, device, backends);
         let is_to_do = |known: &KnownKernel| self.search.as_ref().is_some_and(|search| search.again && !known.is_new);
         let known = self.known.as_ref().and_then(|known| known.get(&key)).filter(|known| !is_to_do(known));
         if let Some(known) = known
             && let Some(choice) = known_choice(backends, call, &known)
         {
             if let Some(search) = &self.search {
-                search.tell(&TunedCall::known(node, call, &known, &choice))?;
+                search.tell(&TunedCall::known(node, call, device, &known, &choice))?;
             }
             return Ok(Some(choice));
         }
         let Some(search) = &self.search else { return Ok(None) };
-        let Some((choice, tuned, found)) = search.run(backends, call, team, node) else { return Ok(None) };
+        let Some((choice, tuned, found)) = search.run(backends, call, (device, team), node) else { return Ok(None) };
         if let Some(known) = &self.known {
             known.add(key, found);
         }
@@ -102,10 +103,17 @@ impl Tuning {
 }
 
 /// The text of a call, by which results are stored: operator and parameters, and the types, shapes and layouts of inputs
-/// and outputs.
-fn key(call: &OpCall<'_>) -> String {
+/// and outputs. Unless the call is on the host, the kind of its device and the setup of its backends follow, which the
+/// description of the machine does not contain.
+fn key(call: &OpCall<'_>, device: Device, backends: &[Arc<dyn Backend>]) -> String {
     let list = |tensors: &[TensorDesc]| tensors.iter().map(TensorDesc::to_string).collect::<Vec<_>>().join(", ");
-    format!("{} {:?} of {} to {}", call.op.name, call.params, list(call.inputs), list(call.outputs))
+    let text = format!("{} {:?} of {} to {}", call.op.name, call.params, list(call.inputs), list(call.outputs));
+    if device.is_host() {
+        return text;
+    }
+    let setups = backends.iter().map(|backend| backend.setup()).filter(|setup| !setup.is_empty());
+    let parts: Vec<String> = std::iter::once(format!("{text} on {}", device.kind.name())).chain(setups).collect();
+    parts.join("; ")
 }
 
 /// The kernel that a result names, or `None` if no backend has it.

@@ -1,12 +1,13 @@
 //! Finds the fastest kernel for a call on this machine by timing all algorithms of all backends.
 
-use super::bench::Bench;
+use super::bench::{Bench, DeviceBench, Timer};
 use super::candidates::{Candidate, prepared};
 use super::{ChosenBy, KnownKernel};
 use crate::choose::{Choice, Refusal, offers};
+use mxrs_ndarray::ArrayContext;
 use mxrs_op::{Backend, OpCall, TensorDesc};
 use mxrs_sync::{Mutex, Team};
-use mxrs_types::Result;
+use mxrs_types::{Device, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,8 @@ pub struct TunedCall {
     pub node: String,
     /// Name of the operator.
     pub op: &'static str,
+    /// The device of the call.
+    pub device: Device,
     /// Type and shape of the first output.
     pub output: String,
     /// Name of the chosen backend.
@@ -50,10 +53,11 @@ pub struct TunedCall {
 }
 
 impl TunedCall {
-    pub(super) fn known(node: &str, call: &OpCall<'_>, known: &KnownKernel, choice: &Choice) -> Self {
+    pub(super) fn known(node: &str, call: &OpCall<'_>, device: Device, known: &KnownKernel, choice: &Choice) -> Self {
         Self {
             node: node.into(),
             op: call.op.name,
+            device,
             output: call.outputs.first().map(TensorDesc::to_string).unwrap_or_default(),
             backend: known.backend.clone(),
             algorithm: known.algorithm.clone(),
@@ -75,7 +79,9 @@ pub struct Search {
     /// Whether to time calls again whose result is known from an earlier process.
     pub again: bool,
     look: Option<Box<Look>>,
-    /// Memory for timing. Its lock lets only one call be timed at a time, because concurrent timings disturb each other.
+    /// Memory and streams of devices; without it only kernels of the host are timed.
+    devices: Option<ArrayContext>,
+    /// Host memory for timing. Its lock lets only one call be timed at a time, because concurrent timings disturb each other.
     bench: Mutex<Bench>,
 }
 
@@ -88,7 +94,7 @@ impl Default for Search {
 impl Search {
     /// A search that takes about this time for each call.
     pub fn new(budget: Duration) -> Self {
-        Self { budget, again: false, look: None, bench: Mutex::new(Bench::default()) }
+        Self { budget, again: false, look: None, devices: None, bench: Mutex::new(Bench::default()) }
     }
 
     /// Calls `look` after each decision about a call. An error of `look` ends the binding.
@@ -98,17 +104,26 @@ impl Search {
         self
     }
 
+    /// Times kernels of devices too, whose memory the host cannot access: with arrays of this context, on the streams of its
+    /// engine. Without a context, estimates choose the kernels of such devices.
+    #[must_use]
+    pub fn on_devices(mut self, context: &ArrayContext) -> Self {
+        self.devices = Some(context.clone());
+        self
+    }
+
     pub(super) fn tell(&self, tuned: &TunedCall) -> Result<()> {
         self.look.as_ref().map_or(Ok(()), |look| look(tuned))
     }
 
     /// Times the kernels of a call. Returns the fastest kernel, the report about the call and the result to store. Returns
-    /// `None` if there are fewer than two kernels, or if no kernel runs without an error.
+    /// `None` if there are fewer than two kernels, if no kernel runs without an error, or if the search has no
+    /// [memory](Self::on_devices) of the device.
     pub(super) fn run(
         &self,
         backends: &[Arc<dyn Backend>],
         call: &OpCall<'_>,
-        team: &Team,
+        (device, team): (Device, &Team),
         node: &str,
     ) -> Option<(Choice, TunedCall, KnownKernel)> {
         let (offers, refusals) = offers(backends, call);
@@ -120,15 +135,24 @@ impl Search {
         if names.len() < 2 {
             return None;
         }
-        let mut bench = self.bench.lock();
-        let mut all = prepared(&mut bench, backends, call, team, names);
-        self.race(&mut bench, call, team, &mut all);
+        let mut host = self.bench.lock();
+        let mut of_device = match &self.devices {
+            _ if device.is_host() => None,
+            Some(context) => Some(DeviceBench::new(context, device)),
+            None => return None,
+        };
+        let bench: &mut dyn Timer = match &mut of_device {
+            Some(bench) => bench,
+            None => &mut *host,
+        };
+        let mut all = prepared(bench, backends, call, team, names);
+        self.race(bench, call, team, &mut all);
         all.retain(|candidate| candidate.time.is_some());
-        decided(all, refusals, call, node)
+        decided(all, refusals, (call, device), node)
     }
 
     /// Times the candidates, each once per round.
-    fn race(&self, bench: &mut Bench, call: &OpCall<'_>, team: &Team, all: &mut Vec<Candidate>) {
+    fn race(&self, bench: &mut dyn Timer, call: &OpCall<'_>, team: &Team, all: &mut Vec<Candidate>) {
         let start = Instant::now();
         for round in 0..ROUNDS {
             let best = all.iter().map(Candidate::total).min().unwrap_or_default().as_secs_f64();
@@ -165,7 +189,7 @@ impl Search {
 fn decided(
     mut all: Vec<Candidate>,
     refusals: Vec<Refusal>,
-    call: &OpCall<'_>,
+    (call, device): (&OpCall<'_>, Device),
     node: &str,
 ) -> Option<(Choice, TunedCall, KnownKernel)> {
     let first = all.first()?;
@@ -183,6 +207,7 @@ fn decided(
     let tuned = TunedCall {
         node: node.into(),
         op: call.op.name,
+        device,
         output: call.outputs.first().map(TensorDesc::to_string).unwrap_or_default(),
         backend: name.into(),
         algorithm,

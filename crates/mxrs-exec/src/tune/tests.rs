@@ -1,12 +1,14 @@
 //! Tests choices by timing. The kernels take a fixed time each.
 
+mod device;
+
 use super::*;
 use crate::choose::choose_tuned;
 use mxrs_op::{Answer, Attrs, Kernel, KernelArgs, Offer, OpDef, OpParams, PlannedKernel, TensorDesc};
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_types::{Error, Layout};
 use smallvec::smallvec;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One algorithm of a backend: name, milliseconds of a run, whether it works in another layout, whether it fails.
 #[derive(Clone, Copy)]
@@ -48,8 +50,8 @@ impl Kernel for Wait {
         if self.fails {
             return Err(Error::not_built("a run", "it fails"));
         }
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_millis(self.ms) {}
+        // Sleeping instead of computing, so that tests that run at the same time do not disturb each other's timings.
+        std::thread::sleep(Duration::from_millis(self.ms));
         Ok(())
     }
 }
@@ -126,11 +128,21 @@ impl World {
     }
 
     fn choose_as(&self, tuning: &Tuning, is_constant: &[bool], is_train: bool) -> Result<Choice> {
+        self.choose_on((&self.backends, Device::cpu(0)), tuning, is_constant, is_train)
+    }
+
+    fn choose_on(
+        &self,
+        (backends, device): (&[Arc<dyn Backend>], Device),
+        tuning: &Tuning,
+        is_constant: &[bool],
+        is_train: bool,
+    ) -> Result<Choice> {
         let desc = || TensorDesc::dense([8, 8], DType::F32);
         let (inputs, outputs) = ([desc(), desc()], [desc()]);
         let (op, params) = (&self.op, &self.params);
         let call = OpCall { op, params, inputs: &inputs, outputs: &outputs, is_constant, is_train };
-        choose_tuned(&self.backends, &call, (Some(tuning), &Team::serial()), "node")
+        choose_tuned(backends, &call, device, (Some(tuning), &Team::serial()), "node")
     }
 
     /// The name of the kernel chosen at inference, and how it was chosen.

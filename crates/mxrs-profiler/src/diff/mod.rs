@@ -5,6 +5,7 @@
 //! `docs/design/0023-comparing-traces.md` has their power, their false alarms and their limits.
 
 mod calls;
+mod levels;
 mod model;
 mod print;
 mod robust;

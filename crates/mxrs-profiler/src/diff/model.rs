@@ -4,10 +4,11 @@
 //!    in an iteration. It is subtracted from all nodes. A node that is slower in the whole run does not move it, because each
 //!    node is compared with itself. Iterations in which the machine was much slower than at its best are left out: other
 //!    programs ran then, and they do not slow all operators by the same factor.
-//! 2. *Effect of a node.* The level of a node in a run is the mean of the middle half of its values. If a run is noisy even
-//!    among the faster calls, it was disturbed all the time, and the level is a low quantile instead: it is nearer to what the
-//!    node takes without disturbance. The effect is the difference of the two levels. Its variance is pulled towards the
-//!    median of all nodes, because a few values do not show their variance well.
+//! 2. *Effect of a node.* The level of a node in a run is the mean of its faster half without the fastest tenth: other programs
+//!    only make calls longer. If few iterations are left, or if even the faster calls vary much, a run was disturbed all the
+//!    time. Then the level is a low quantile of the times as they were measured: it is nearer to what the node takes without
+//!    disturbance. The effect is the difference of the two levels. Its variance is pulled towards the median of all nodes,
+//!    because a few values do not show their variance well.
 //! 3. *Effect of an operator.* The mean of the middle half of the effects of its nodes. Its variance is the largest of three:
 //!    from the variances of the nodes; from the differences between the effects of the nodes, which also contain what differs
 //!    from run to run, such as addresses; and from the course of the mean residual of all nodes over time, which also contains
@@ -17,9 +18,8 @@
 //!    about `m`, however large its part of the time is, and operators that contradict the others count as changed. The
 //!    probabilities are summed over a grid of `m`.
 
-use super::robust::{
-    OF_CLIPPED, clip, mean, mean_variance, median, middle, middle_variance, quantile, quantile_error, spread, variance,
-};
+use super::levels::{self, Level};
+use super::robust::{OF_CLIPPED, clip, mean, mean_variance, median, middle, spread, variance};
 use super::series::Unit;
 
 /// With fewer values of a node, one wild value could be taken for a change.
@@ -35,13 +35,6 @@ const MACHINE: f64 = 0.15;
 /// The standard deviation of what differs from run to run without a cause that could be named, of an operator and at least of
 /// a node.
 const RUN_TO_RUN: f64 = 0.005;
-/// Iterations are left out if the machine was slower than at its best by more than this.
-const CALM: f64 = 0.25;
-/// The quantile that is the level in noisy runs, and the rank that it has at least: below it one fast call would decide.
-const LOW: f64 = 0.1;
-const LOWEST_RANK: f64 = 2.5;
-/// Runs are noisy if the standard deviation of the values below the median is larger than this.
-const NOISY: f64 = 0.12;
 /// The degrees of freedom of the distribution of errors. They make large errors more likely than a normal distribution does.
 const FREEDOM: f64 = 40.0;
 /// The same of changes, of operators and of the machine: some are very large.
@@ -49,10 +42,8 @@ const FREEDOM_OF_CHANGES: f64 = 2.0;
 /// The logarithms of Γ((ν + 1) / 2) / Γ(ν / 2) / √(ν π) for these ν.
 const LOG_FACTOR: f64 = -0.925_19;
 const LOG_FACTOR_OF_CHANGES: f64 = -1.039_72;
-/// The number of values that the median variance of all nodes is worth, compared with those of a node.
-const PRIOR_VALUES: f64 = 4.0;
 /// The number of nodes from which differences between nodes can be estimated.
-const MANY_NODES: usize = 5;
+pub(super) const MANY_NODES: usize = 5;
 /// The step of the grid for the speed of the machine, and how far it goes beyond the effects.
 const STEP: f64 = 0.002;
 const MARGIN: f64 = 0.5;
@@ -79,17 +70,6 @@ impl Effect {
     }
 }
 
-/// A unit in one run.
-struct Level {
-    level: f64,
-    /// By iteration, without the level, limited.
-    residuals: Vec<(u32, f64)>,
-    /// The variance of the level; `None` for a single value.
-    variance: Option<f64>,
-    /// In noisy runs, the standard deviation of the values below the median; otherwise 0.
-    noise: f64,
-}
-
 /// The difference of the levels of a unit that both runs have.
 #[derive(Clone, Copy)]
 struct Difference {
@@ -112,9 +92,7 @@ pub(super) struct Model {
 impl Model {
     /// Estimates the changes of all operators. `operators` lists the units of each.
     pub(super) fn fit(units: &[Unit], operators: &[&[usize]], n_iterations: [usize; 2]) -> Self {
-        let values = [0, 1].map(|run| calm_values(units, run, n_iterations[run]));
-        let is_noisy = values.iter().any(|values| noise(values) > NOISY);
-        let levels = values.map(|values| levels(values, is_noisy));
+        let levels = levels::of_runs(units, n_iterations);
         let differences = differences(&levels, operators);
         let of = |members: &[usize]| members.iter().filter_map(|unit| differences[*unit]).collect::<Vec<_>>();
         let between_nodes = between_nodes(operators.iter().map(|members| of(members)));
@@ -154,7 +132,7 @@ impl Model {
         let n = units.len() as f64;
         let effect = middle(&mut units.iter().map(|unit| unit.effect).collect::<Vec<_>>()) - self.machine;
         let own = units.iter().map(|unit| unit.variance).sum::<f64>() / (n * n);
-        // Disturbances of a noisy run may have reached all calls of the node.
+        // What disturbs some calls of the node may have reached all of them.
         let disturbance = units.iter().map(|unit| unit.noise).fold(0.0, f64::max).powi(2);
         let variance = own + disturbance + self.between_nodes + RUN_TO_RUN.powi(2) + self.machine_variance;
         let [same, changed] = hypotheses(effect, variance, NODE_CHANGED);
@@ -167,88 +145,6 @@ impl Model {
         let width = 1.96 * self.machine_variance.sqrt();
         [self.machine, self.machine - width, self.machine + width]
     }
-}
-
-/// The values of each unit in the calm iterations of a run, without the drift of the machine.
-fn calm_values(units: &[Unit], run: usize, n_iterations: usize) -> Vec<Vec<(u32, f64)>> {
-    let mut distances: Vec<Vec<f64>> = vec![Vec::new(); n_iterations];
-    for unit in units {
-        let values = &unit.sides[run].values;
-        if !values.is_empty() {
-            let fast = quantile(&sorted(values), LOW);
-            values.iter().for_each(|(at, value)| distances[*at as usize].push(value - fast));
-        }
-    }
-    // Few nodes do not show what they have in common.
-    let drift = |distances: &mut Vec<f64>| if distances.len() >= MANY_NODES { median(distances) } else { 0.0 };
-    let drift: Vec<f64> = distances.iter_mut().map(drift).collect();
-    let mut by_speed = drift.clone();
-    by_speed.sort_unstable_by(f64::total_cmp);
-    // A quarter of the iterations is kept in any case.
-    let n_kept = (by_speed.len() / 4).max(FEWEST).min(by_speed.len());
-    let limit = match n_kept {
-        0 => 0.0,
-        n_kept => by_speed[n_kept - 1].max(quantile(&by_speed, LOW) + CALM),
-    };
-    let calm = |unit: &Unit| {
-        let values = unit.sides[run].values.iter();
-        let of_calm = values.filter(|(at, _)| drift[*at as usize] <= limit);
-        of_calm.map(|(at, value)| (*at, value - drift[*at as usize])).collect()
-    };
-    units.iter().map(calm).collect()
-}
-
-fn sorted(values: &[(u32, f64)]) -> Vec<f64> {
-    let mut values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    values
-}
-
-/// The standard deviation of normally distributed values of which this part lies below the median: a tenth of them are below it
-/// by more than 1.28 standard deviations.
-fn below_median(sorted: &[f64]) -> f64 {
-    (quantile(sorted, 0.5) - quantile(sorted, 0.1)) / 1.28
-}
-
-/// The usual standard deviation of the values of a unit that are below its median.
-fn noise(units: &[Vec<(u32, f64)>]) -> f64 {
-    let below = |values: &Vec<(u32, f64)>| below_median(&sorted(values));
-    let mut noises: Vec<f64> = units.iter().filter(|values| values.len() >= FEWEST).map(below).collect();
-    if noises.is_empty() { 0.0 } else { median(&mut noises) }
-}
-
-/// The levels of all units in a run; `None` for units without values.
-fn levels(units: Vec<Vec<(u32, f64)>>, is_noisy: bool) -> Vec<Option<Level>> {
-    let mut of_one_value = Vec::with_capacity(units.len());
-    let mut levels: Vec<Option<Level>> = Vec::with_capacity(units.len());
-    for mut values in units {
-        if values.is_empty() {
-            levels.push(None);
-            continue;
-        }
-        let n = values.len();
-        let mut ordered = sorted(&values);
-        let part = LOW.max(LOWEST_RANK / n as f64).min(0.5);
-        let (low, low_error) = (quantile(&ordered, part), quantile_error(&ordered, part));
-        let noise = if is_noisy { below_median(&ordered) } else { 0.0 };
-        let middle = middle(&mut ordered);
-        let mut residuals: Vec<f64> = values.iter().map(|(_, value)| value - middle).collect();
-        clip(&mut residuals);
-        let own = if is_noisy { low_error.powi(2) } else { middle_variance(variance(&residuals) * OF_CLIPPED, n) };
-        let variance = (n > 1).then_some(own);
-        of_one_value.extend(variance.map(|variance| variance * n as f64));
-        values.iter_mut().zip(residuals).for_each(|((_, value), residual)| *value = residual);
-        levels.push(Some(Level { level: if is_noisy { low } else { middle }, residuals: values, variance, noise }));
-    }
-    if !of_one_value.is_empty() {
-        let usual = median(&mut of_one_value);
-        for level in levels.iter_mut().flatten() {
-            let n = level.residuals.len() as f64;
-            let pulled = |own: f64| (PRIOR_VALUES * usual / n + (n - 1.0) * own) / (PRIOR_VALUES + n - 1.0);
-            level.variance = level.variance.map(pulled);
-        }
-    }
-    levels
 }
 
 fn differences(levels: &[Vec<Option<Level>>; 2], operators: &[&[usize]]) -> Vec<Option<Difference>> {
@@ -312,7 +208,10 @@ fn vote(nodes: &[Difference], in_common: [Option<f64>; 2], between_nodes: f64) -
     let n = nodes.len() as f64;
     let mut effects: Vec<f64> = nodes.iter().map(|node| node.effect).collect();
     let effect = middle(&mut effects);
-    let of_nodes = mean(&nodes.iter().map(|node| node.variance).collect::<Vec<_>>()) / n + between_nodes / n;
+    // The differences between many nodes show whether the nodes were disturbed.
+    let is_few = nodes.len() < MANY_NODES;
+    let own = |node: &Difference| node.variance + if is_few { node.noise.powi(2) } else { 0.0 };
+    let of_nodes = mean(&nodes.iter().map(own).collect::<Vec<_>>()) / n + between_nodes / n;
     let of_differences = if nodes.len() >= MANY_NODES {
         effects.iter_mut().for_each(|own| *own -= effect);
         clip(&mut effects);

@@ -13,11 +13,18 @@ pub(super) fn middle(values: &mut [f64]) -> f64 {
     mean(&values[cut..values.len() - cut])
 }
 
-/// The variance of [`middle`] of `n` values that each have the variance `of_one`.
-pub(super) fn middle_variance(of_one: f64, n: usize) -> f64 {
-    // Of normally distributed values: the median has π/2 times the variance of the mean, and the mean of the middle half has
-    // 1.2 times that.
-    let factor = if n <= 8 { std::f64::consts::FRAC_PI_2 } else { 1.2 };
+/// The mean of sorted times without the fastest tenth and the slower half; of up to eight, the median. Nearly half of the times
+/// may be too long.
+pub(super) fn faster_half(sorted: &[f64]) -> f64 {
+    let n = sorted.len();
+    if n <= 8 { quantile(sorted, 0.5) } else { mean(&sorted[n / 10..n.div_ceil(2)]) }
+}
+
+/// The variance of [`faster_half`] of `n` values that each have the variance `of_one`.
+pub(super) fn faster_half_variance(of_one: f64, n: usize) -> f64 {
+    // Compared with the variance of the mean of normally distributed values: the median has π/2 times that, and the mean of
+    // these ranks 1.35 times, by simulation of 9 to 60 values.
+    let factor = if n <= 8 { std::f64::consts::FRAC_PI_2 } else { 1.35 };
     of_one * factor / n as f64
 }
 
@@ -103,6 +110,9 @@ mod tests {
         );
         assert_eq!(median(&mut [4.0, 1.0, 2.0, 9e9]), 3.0);
         assert!((spread(&[1.0, 2.0, 3.0, 4.0, 9e9]) - 1.4826).abs() < 1e-12);
+        let times: Vec<f64> = (0..20).map(|at| if at < 11 { f64::from(at) } else { 9e9 }).collect();
+        assert_eq!(faster_half(&times), 5.5, "ranks 2 to 9");
+        assert_eq!(faster_half(&[1.0, 2.0, 9e9]), 2.0);
         let mut residuals = [-1.0, 0.0, 1.0, 9e9, 0.5];
         clip(&mut residuals);
         assert!(residuals[3] < 4.0 && residuals[0] == -1.0);

@@ -1,9 +1,10 @@
 //! Mistakes and failures: the error names the operator, the group or the devices, nothing leaks, and the host goes on.
 
 use super::{CPU, DEFAULT, ENGINES, GPUS, MIXED, ON_GPUS, World, assert_same, head_grads, push, steps};
-use mxrs::exec::{BindOptions, Executor};
+use mxrs::exec::{BindOptions, Executor, StepReport};
+use mxrs::graph::{AttrScope, NameManager, Symbol};
 use mxrs::ndarray::NdArray;
-use mxrs::types::Device;
+use mxrs::types::{Device, Shape};
 use std::sync::Arc;
 
 type Bits = Vec<(String, Vec<u32>)>;
@@ -36,6 +37,30 @@ fn groups_without_a_device_and_unknown_devices_are_named() {
 }
 
 #[test]
+fn operators_on_two_devices_cannot_write_one_state() {
+    let world = World::new(DEFAULT);
+    let mut names = NameManager::new();
+    let [mean, var] = ["mean", "var"].map(Symbol::variable);
+    let mut normalized = Symbol::variable("data");
+    for group in ["a", "b"] {
+        let call = AttrScope::new([("ctx_group", group)]).call(world.runtime.ops().get("BatchNorm").unwrap());
+        let call = call.name(format!("bn_{group}")).input(&normalized);
+        let call = call.named_input("moving_mean", &mean).named_input("moving_var", &var);
+        normalized = call.build(&mut names).unwrap().output(0).unwrap();
+    }
+    let graph = normalized.graph().unwrap();
+    let bind = |on: [Device; 2]| {
+        let options = world.runtime.bind_options().with_group("a", on[0]).with_group("b", on[1]);
+        let inputs = [("data", Shape::from([2, 3, 4, 4]))];
+        Executor::simple_bind(&graph, world.runtime.arrays(), &inputs, &options)
+    };
+    assert_says(&bind(GPUS).err().unwrap(), &["`mean`", "`bn_b`", "gpu(0)", "gpu(1)"]);
+    // The state has no group, so it is where its operators are.
+    let executor = bind([GPUS[1]; 2]).unwrap();
+    assert_eq!(executor.argument("mean").unwrap().device(), GPUS[1]);
+}
+
+#[test]
 fn an_array_elsewhere_is_named_with_both_devices() {
     let world = World::new(DEFAULT);
     let network = world.network("mlp");
@@ -56,7 +81,14 @@ fn an_array_elsewhere_is_named_with_both_devices() {
     assert_says(&bind(&moved).err().unwrap(), &["`fc2_weight`", "gpu(0)", "gpu(1)"]);
 }
 
-/// A failing copy or kernel fails what is computed from it, and the next step is right again.
+/// The copies between devices of a training step, as errors name them.
+fn copies(executor: &Executor) -> Vec<String> {
+    let name =
+        |step: StepReport| Some(format!("`{} ({} from {} to {})`", step.name, step.op, step.source?, step.device));
+    executor.training_report().unwrap().steps.into_iter().filter_map(name).collect()
+}
+
+/// A failing copy fails what is computed from it, the error names it, and the next step is right again.
 #[test]
 fn a_failing_copy_at_every_copy() {
     for engine in [DEFAULT, ENGINES[0], ENGINES[4]] {
@@ -66,7 +98,9 @@ fn a_failing_copy_at_every_copy() {
         for on in [MIXED, ON_GPUS] {
             let executor = world.bind(&network, Some(on), |_| {}).unwrap();
             assert_same(&steps(&world, &network, &executor).unwrap(), &want, "before failures");
+            let copies = copies(&executor);
             for (device, gpu) in GPUS.into_iter().zip(&world.gpus) {
+                let mut n_between = 0;
                 let step = || {
                     push(&executor, &[])?;
                     executor.gradients().iter().try_for_each(|gradient| gradient.array.wait_to_read())?;
@@ -80,9 +114,15 @@ fn a_failing_copy_at_every_copy() {
                     gpu.fail_copy(gpu.n_copies() + nth);
                     let error = step().expect_err("an error");
                     assert_says(&error, &["copy", &device.to_string()]);
+                    let text = error.to_string();
+                    if !text.contains(&format!("`copy within {device}`")) {
+                        assert!(copies.iter().any(|copy| text.contains(copy)), "none of {copies:?} in {text}");
+                        n_between += 1;
+                    }
                     let _ = world.runtime.engine().wait_for_all();
                     step().unwrap();
                 }
+                assert!(n_between > 0, "no copy between devices failed");
             }
             assert_same(&steps(&world, &network, &executor).unwrap(), &want, "after failures");
         }

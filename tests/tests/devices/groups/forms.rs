@@ -6,7 +6,7 @@ use super::{
 };
 use crate::bits;
 use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests, Monitored, PackedStore, Recompute};
-use mxrs::graph::{NameManager, Symbol, SymbolCall};
+use mxrs::graph::{AttrScope, NameManager, Symbol, SymbolCall};
 use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Device, Shape};
 use std::sync::{Arc, Mutex};
@@ -177,6 +177,39 @@ fn a_model_over_groups_gives_the_same_bits_and_can_be_frozen() {
     world.assert_ordered();
     drop(frozen);
     world.assert_empty();
+}
+
+/// A constant that is computed from a weight of another device is copied in every run, and follows the weight.
+#[test]
+fn constants_of_another_device_follow_their_weights() {
+    let world = World::new(DEFAULT);
+    let (ops, mut names) = (world.runtime.ops(), NameManager::new());
+    let weight = SymbolCall::new(ops.get("tanh").unwrap()).input(&Symbol::variable("w")).build(&mut names).unwrap();
+    let scope = AttrScope::new([("ctx_group", "a")]);
+    let call = scope.call(ops.get("FullyConnected").unwrap()).attr("num_hidden", 3).attr("no_bias", true);
+    let call = call.input(&scope.variable("x")).input(&weight);
+    let graph = call.build(&mut names).unwrap().graph().unwrap();
+    let options = world.runtime.bind_options().with_group("a", GPUS[0]);
+    let run = |options: &BindOptions| {
+        let w = NdArray::from_slice(world.runtime.arrays(), [3, 5], &numbers("w", 15)).unwrap();
+        let params = [("w".to_owned(), w.clone())].into_iter().collect();
+        let inputs = [("x", Shape::from([2, 5]))];
+        let executor = Executor::bind(&graph, world.runtime.arrays(), &inputs, &params, options).unwrap();
+        executor.argument("x").unwrap().copy_from(&numbers("x", 10)).unwrap();
+        let mut found = Vec::new();
+        for seed in ["w", "other", "third"] {
+            w.copy_from(&numbers(seed, 15)).unwrap();
+            for _ in 0..2 {
+                executor.forward().unwrap();
+                found.push(bits(&executor.outputs()[0]));
+            }
+        }
+        found
+    };
+    let want = run(&world.runtime.bind_options());
+    assert_ne!(want[0], want[2]);
+    assert_eq!(run(&options), want);
+    assert_eq!(world.gpus[0].checker().violations(), []);
 }
 
 /// Each device draws its numbers from its own generator.

@@ -61,12 +61,15 @@ pub struct Noise {
     /// How often another program interrupts, per millisecond. An interruption makes a call 1.3 to 4 times as long, so long calls
     /// suffer and short calls do not.
     pub interruptions: f64,
+    /// The part of the iterations, from the first on, in which the program waits for a processor in every call: long calls wait
+    /// for longer.
+    pub starved: f64,
 }
 
 impl Noise {
     /// Much noise in everything but the calls, which have `call`.
     pub fn of_calls(call: f64) -> Self {
-        Self { call, drift: 0.1, machine: 0.1, run: 0.005, outliers: 0.02, interruptions: 0.0 }
+        Self { call, drift: 0.1, machine: 0.1, run: 0.005, outliers: 0.02, interruptions: 0.0, starved: 0.0 }
     }
 }
 
@@ -111,6 +114,8 @@ pub fn run(
             let us = (level + machine + noise.call * random.normal()).exp() * outlier;
             let is_interrupted = random.uniform() < 1.0 - (-noise.interruptions * us / 1000.0).exp();
             let us = if is_interrupted { us * (1.3 + 2.7 * random.uniform()) } else { us };
+            let is_starved = (iteration as f64) < noise.starved * n_iterations as f64;
+            let us = if is_starved { us * (1.0 + us / 100.0 * random.normal().exp()) } else { us };
             calls.push(((*operator).to_owned(), node.clone(), us));
         }
         iterations.push(calls);
