@@ -287,22 +287,31 @@ fn copies_and_both_devices_work_at_the_same_time() {
     let world = World::of(SimulatedDevice::of(gpu, memory, 0), DEFAULT);
     let executor = world.bind(&world.network("rnn"), Some(ON_GPUS), |_| {}).unwrap();
     fill(&executor).unwrap();
-    executor.forward_train().unwrap();
-    world.runtime.engine().wait_for_all().unwrap();
-    let spans: Vec<Span> = world.gpus.iter().flat_map(|gpu| gpu.gpu().timeline().spans().to_vec()).collect();
-    let streams: Vec<_> = world.gpus.iter().flat_map(|gpu| gpu.gpu().streams()).collect();
-    let is_copy_stream = |span: &Span| streams.contains(&(span.stream, StreamUse::Copy));
     let is_copy = |span: &&Span| span.name.starts_with("copy from gpu(");
     let is_kernel = |span: &&Span| span.name.starts_with("FullyConnected");
-    assert!(spans.iter().filter(is_copy).all(is_copy_stream), "a copy on a stream of kernels");
     let overlap = |a: &Span, b: &Span| a.start < b.end && b.start < a.end;
-    let beside = |copy: &Span| {
-        let kernels = spans.iter().filter(is_kernel);
-        kernels.filter(|kernel| kernel.stream.device == copy.stream.device).any(|kernel| overlap(copy, kernel))
-    };
-    assert!(spans.iter().filter(is_copy).any(beside), "no copy at the same time as a kernel");
-    let on = |device: Device| spans.iter().filter(is_kernel).filter(move |span| span.stream.device == device);
-    assert!(on(GPUS[0]).any(|a| on(GPUS[1]).any(|b| overlap(a, b))), "the devices take turns");
+    // On a busy machine the threads of the devices may miss each other in one step, so several steps are tried.
+    let (mut is_beside, mut are_parallel) = (false, false);
+    for _ in 0..20 {
+        executor.forward_train().unwrap();
+        world.runtime.engine().wait_for_all().unwrap();
+        let spans: Vec<Span> = world.gpus.iter().flat_map(|gpu| gpu.gpu().timeline().spans().to_vec()).collect();
+        let streams: Vec<_> = world.gpus.iter().flat_map(|gpu| gpu.gpu().streams()).collect();
+        let is_copy_stream = |span: &Span| streams.contains(&(span.stream, StreamUse::Copy));
+        assert!(spans.iter().filter(is_copy).all(is_copy_stream), "a copy on a stream of kernels");
+        let beside = |copy: &Span| {
+            let kernels = spans.iter().filter(is_kernel);
+            kernels.filter(|kernel| kernel.stream.device == copy.stream.device).any(|kernel| overlap(copy, kernel))
+        };
+        is_beside |= spans.iter().filter(is_copy).any(beside);
+        let on = |device: Device| spans.iter().filter(is_kernel).filter(move |span| span.stream.device == device);
+        are_parallel |= on(GPUS[0]).any(|a| on(GPUS[1]).any(|b| overlap(a, b)));
+        if is_beside && are_parallel {
+            break;
+        }
+    }
+    assert!(is_beside, "no copy at the same time as a kernel");
+    assert!(are_parallel, "the devices take turns");
     world.assert_ordered();
 }
 
