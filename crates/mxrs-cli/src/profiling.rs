@@ -2,7 +2,11 @@
 
 use crate::exit::{Failure, Outcome, expect_writable};
 use crate::{start, terminal};
+use mxrs::env::Settings;
 use mxrs::profiler::{Config, Costs, Peaks, Profiler, State, process};
+use mxrs::settings;
+use mxrs_processor::{peak_bandwidth, peak_flops};
+use mxrs_sync::{Team, physical_cores};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -72,9 +76,12 @@ pub fn profiled(wanted: Option<&Wanted>, command: impl FnOnce() -> Outcome) -> O
     outcome.and(finished)
 }
 
+/// The peaks of a team as the command's runtime has it. No runtime is made, because it would log its warnings again.
 fn peaks() -> Outcome<Peaks> {
-    let runtime = start::runtime(None)?;
-    Ok(Peaks { flops_per_s: runtime.peak_flops(PATIENCE), bytes_per_s: runtime.peak_bandwidth(PATIENCE) })
+    let (settings, _) = Settings::from_snapshot(&start::snapshot(None)?)?;
+    let topology = settings::topology(&settings);
+    let team = Team::new(settings::team(&settings, physical_cores(), topology.as_ref()))?;
+    Ok(Peaks { flops_per_s: peak_flops(&team, PATIENCE), bytes_per_s: peak_bandwidth(&team, PATIENCE) })
 }
 
 fn begin(wanted: &Wanted) -> Outcome<&'static Profiler> {

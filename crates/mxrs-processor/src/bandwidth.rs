@@ -8,7 +8,7 @@ const N: usize = 16 << 20;
 
 /// Bytes per second that the team's threads read from and write to memory together, in the loop `a[i] = b[i] + s * c[i]` over
 /// arrays that are larger than the caches. As in the STREAM benchmark, a written element counts once. The measurement needs
-/// 192 MiB and takes at least `patience`, and once about 0.2 seconds more to fill the arrays.
+/// 192 MiB. It takes at least `patience`, and before that fills the arrays.
 pub fn peak_bandwidth(team: &Team, patience: Duration) -> f64 {
     let mut arrays = [vec![0.0_f32; N], vec![1.0; N], vec![2.0; N]];
     let [a, b, c] = &mut arrays;

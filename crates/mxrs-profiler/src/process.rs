@@ -30,8 +30,8 @@ pub fn process() -> Result<&'static Profiler> {
     Ok(profiler)
 }
 
-/// Starts the profiler of the process with these settings, as `MXNET_PROFILER_AUTOSTART=1` does. If it has run before, nothing
-/// changes.
+/// Starts the profiler of the process with these settings, as `MXNET_PROFILER_AUTOSTART=1` does. A profiler that has run and was not
+/// finished keeps its settings and its state.
 ///
 /// # Errors
 /// Returns the errors of [`Profiler::set_config`] and [`Profiler::set_state`].

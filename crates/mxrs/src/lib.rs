@@ -77,7 +77,6 @@ mod image_team;
 mod later;
 mod model;
 mod partitioning;
-mod peaks;
 mod predictor;
 pub mod prelude;
 #[cfg(feature = "profiler")]

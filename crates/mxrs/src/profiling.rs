@@ -23,28 +23,30 @@
 use mxrs_env::Settings;
 use mxrs_profiler::{Config, State, autostart, process};
 use mxrs_types::Result;
-// The standard library's type, because loom's cannot live in statics.
-use std::sync::Once;
+// The standard library's atomic, because loom's cannot live in statics.
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Applies `MXNET_PROFILER_MODE` to the profiler of the process, and starts it if `MXNET_PROFILER_AUTOSTART` says so. Only the
-/// first runtime of a process that sets one of the two does this; calls may change the settings later.
+/// first runtime of a process that sets one of the two does this; calls may change the settings later. After an error the next
+/// runtime tries again.
 ///
 /// # Errors
 /// Returns an error if the trace cannot be written.
 pub(crate) fn apply(settings: &Settings) -> Result<()> {
-    static APPLIED: Once = Once::new();
+    static IS_APPLIED: AtomicBool = AtomicBool::new(false);
     let wanted = &settings.profiler;
     if !wanted.autostart && !settings.is_set("MXNET_PROFILER_MODE") {
         return Ok(());
     }
-    let mut applied = Ok(());
-    APPLIED.call_once(|| {
-        applied = Config::of_mode(wanted.mode).and_then(|config| match (wanted.autostart, process()?.state()) {
-            // A program that started the profiler itself keeps its settings.
-            (_, State::Run) => Ok(()),
-            (true, State::Stop) => autostart(config).map(drop),
-            (false, State::Stop) => process()?.set_config(config),
-        });
+    if IS_APPLIED.swap(true, Ordering::AcqRel) {
+        return Ok(());
+    }
+    let applied = Config::of_mode(wanted.mode).and_then(|config| match (wanted.autostart, process()?.state()) {
+        // A program that started the profiler itself keeps its settings.
+        (_, State::Run) => Ok(()),
+        (true, State::Stop) => autostart(config).map(drop),
+        (false, State::Stop) => process()?.set_config(config),
     });
+    IS_APPLIED.store(applied.is_ok(), Ordering::Release);
     applied
 }

@@ -14,10 +14,11 @@ use mxrs_op::{Backend, OpDef, OpSet};
 use mxrs_processor::Processor;
 use mxrs_storage::Storage;
 use mxrs_sync::{Team, TeamConfig, fork, physical_cores};
-use mxrs_types::{DeviceKind, Result};
+use mxrs_types::{DType, DeviceKind, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Settings, engine, storage, thread team, operators and backends. Clones are handles to the same runtime.
 #[derive(Clone)]
@@ -151,7 +152,8 @@ impl RuntimeBuilder {
     /// # Errors
     /// Returns an error if an environment variable has an invalid value, if an operator has the name of another one, if the
     /// backend of [`Self::only_backend`] is absent, if a [device](Self::device) cannot be used or is registered twice, if two
-    /// key-value stores that were added have the same name, or if the system refuses threads or memory. With [`Self::search_kernels`],
+    /// key-value stores that were added have the same name, if the trace of `MXNET_PROFILER_AUTOSTART` cannot be written, or if
+    /// the system refuses threads or memory. With [`Self::search_kernels`],
     /// also fails if an environment variable forbids the search.
     pub fn build(self) -> Result<Runtime> {
         let Self { settings, extra, devices, operators, only, winograd, weights, search, .. } = self;
@@ -268,6 +270,21 @@ impl Runtime {
     /// The settings from which the runtime was built.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
+    }
+
+    /// Peak float32 operations per second of the team's threads, without memory access, where a multiply-add counts as two.
+    /// Kernel speeds are compared with it. The measurement takes `patience`.
+    pub fn peak_flops(&self, patience: Duration) -> f64 {
+        mxrs_processor::peak_flops(self.team(), patience)
+    }
+
+    /// Peak operations per second of the team's threads on numbers of a dtype, without memory access, where a multiply-add
+    /// counts as two. Supports float32, bfloat16 (widened to float32 if the processor does not multiply it), int8 and uint8.
+    /// Returns `None` for other dtypes, and for integers if the processor has no instruction that multiplies and adds them.
+    /// Also returns `None` if the processor has matrix units for the dtype, because these are not measured. The measurement
+    /// takes `patience`.
+    pub fn peak_ops(&self, dtype: DType, patience: Duration) -> Option<f64> {
+        mxrs_processor::peak_ops(self.team(), dtype, patience)
     }
 
     /// The capabilities that environment variables need, and which of them this build and machine have. A variable is

@@ -147,7 +147,7 @@ fn by_plane<T: Float, const N: usize>(
         if !out.is_wanted() || n_cells == 0 {
             return Ok(());
         }
-        // A window costs about as much as eight elements of an elementwise loop.
+        // A rough estimate, which only decides how many threads share the work: a window counts as eight elements.
         in_ranges(args.team, windows.n_planes, n_cells + 8 * n_windows, &|planes| {
             let mut gradient = vec![T::ZERO; n_cells];
             for plane in planes {

@@ -164,6 +164,18 @@ fn a_command_is_profiled_into_files_and_a_table() {
     assert!(csv.into_iter().any(|name| name.starts_with("memory-pid_") && name.ends_with(".csv")));
 }
 
+/// The peaks of the machine are measured without another runtime, which would log the warnings of the environment again.
+#[test]
+fn warnings_are_logged_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let symbol = digits("lenet-symbol.json");
+    let vars = [("MXNET_CUDNN_AUTOTUNE_DEFAULT", "2")];
+    let score = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "1", "--num-batches", "1"];
+    let ran = mxrs_in_with(folder.path(), &vars, ["profile", "--no-report", "--"].into_iter().chain(score));
+    assert_eq!(ran.err.matches("MXNET_CUDNN_AUTOTUNE_DEFAULT").count(), 1, "{}", ran.err);
+    ran.ok();
+}
+
 #[test]
 fn flags_of_mxnets_scripts_profile_a_training() {
     let folder = tempfile::tempdir().unwrap();

@@ -119,10 +119,10 @@ fn step_info(step: &StepReport) -> SpanInfo {
     if !step.backend.is_empty() {
         pairs.push(("backend", &step.backend));
     }
-    let (flops, constant) = (flops(step), "made from constants");
+    let flops = flops(step);
     costs(&mut pairs, &flops, &step.bytes);
     if step.is_prepare {
-        pairs.push(("run", &constant));
+        pairs.push(("prepare", &"when a constant has changed"));
     }
     // Long texts last: what does not fit a label is left out.
     pairs.extend([("inputs", &inputs as &dyn Display), ("outputs", &outputs)]);
