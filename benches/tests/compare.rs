@@ -1,4 +1,5 @@
-//! Tests that every comparison runs to its end without peers, on a tiny budget, and that its report has the documented rows.
+//! Tests that every comparison with other libraries runs to its end where none of them is installed, with few rounds, and
+//! that its report has the documented rows.
 
 use serde_json::Value;
 use std::process::Command;

@@ -287,12 +287,32 @@ fn gradients_of_weights_agree_with_double() {
     }
 }
 
+/// Few input channels, as in the first layer of a network: windows of every width at which lines are copied in another
+/// way, and rows of pixels longer than what is copied at a time.
+#[test]
+fn gradients_of_weights_of_first_layers_agree_with_double() {
+    let mut numbers = Numbers(0x00c0_ffee_4321_1235);
+    let windows = [(1, 1), (3, 3), (7, 7), (11, 11), (2, 9), (3, 18)];
+    for (backend, team) in backends(&[1, 3], true) {
+        for (window, stride) in windows.into_iter().flat_map(|w| [(1, 1), (2, 2), (4, 1)].map(|stride| (w, stride))) {
+            let random = Case::random(&mut numbers, window, stride);
+            let case = Case { c: numbers.of([1, 3, 4, 15]), ..random };
+            let name = case.check(Of::Weight, &backend, &team, &mut numbers);
+            assert!(name.starts_with("nnpack:weight_gradient_patches"), "{name}");
+        }
+        let wide = Case { size: (4, 300), c: 3, pad: (1, 1), ..Case::random(&mut numbers, (3, 3), (1, 1)) };
+        wide.check(Of::Weight, &backend, &team, &mut numbers);
+    }
+}
+
 #[test]
 fn gradients_are_the_same_bits_on_any_number_of_threads() {
     let mut numbers = Numbers(0x0bad_cafe_1234_5671);
     for of in [Of::Data, Of::Weight] {
         for window in [(1, 1), (3, 3), (1, 7)] {
-            let case = Case { n: 3, c: 70, k: 100, size: (17, 19), ..Case::random(&mut numbers, window, (1, 1)) };
+            // One of the gradients of weights is that of a first layer.
+            let c = if of == Of::Weight && window == (3, 3) { 3 } else { 70 };
+            let case = Case { n: 3, c, k: 100, size: (17, 19), ..Case::random(&mut numbers, window, (1, 1)) };
             let [data, weight, ograd] = case.shapes().map(|sizes| sizes.iter().product::<usize>());
             let mut tensor = |n| numbers.tensor(n, 1024);
             let (first, second) = (tensor(ograd), tensor(if of == Of::Data { weight } else { data }));

@@ -37,7 +37,7 @@ fn backward(sizes: [usize; 4], attrs: &[(&str, &str)]) -> Sample {
 #[test]
 fn all_agree_with_the_reference() {
     let global = [("use_global_stats", "True"), ("fix_gamma", "False")];
-    // MXNet's default: gamma is fixed to ones.
+    // `fix_gamma` is left out. By MXNet's default, gamma then counts as ones.
     let global_fixed = [("use_global_stats", "True")];
     for (backend, team) in backends() {
         for sizes in SIZES {

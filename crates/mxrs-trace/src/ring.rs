@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(ring.n_dropped(), 0);
     }
 
-    /// Rules 2 to 4 on real threads: every record arrives whole and in order, or was counted.
+    /// Tests rules 2 to 4 of the module on real threads: every record arrives whole and in order, or is counted as lost.
     #[test]
     fn records_arrive_whole_and_in_order_while_both_threads_run() {
         const RECORDS: u64 = if cfg!(miri) { 300 } else { 200_000 };

@@ -306,7 +306,7 @@ fn copies_and_both_devices_work_at_the_same_time() {
     let streams: Vec<_> = world.gpus.iter().flat_map(|gpu| gpu.gpu().streams()).collect();
     let is_copy_stream = |span: &Span| streams.contains(&(span.stream, StreamUse::Copy));
     let is_copy = |span: &&Span| span.name.starts_with("copy from gpu(");
-    // Every kernel counts: in the forward half, `slice_axis` of the next step of the sequence runs beside the copy.
+    // Every kernel counts: in the forward half, `slice_axis` of the next step of the sequence runs at the same time as the copy.
     let is_kernel = |span: &&Span| !span.name.starts_with("copy from ");
     assert!(spans.iter().filter(is_copy).all(is_copy_stream), "a copy on a stream of kernels");
     let overlap = |a: &Span, b: &Span| a.start < b.end && b.start < a.end;

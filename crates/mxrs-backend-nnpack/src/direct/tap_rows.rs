@@ -33,7 +33,7 @@ pub struct TapRows<'a> {
 /// use it.
 pub type TapKernel = unsafe fn(usize, bool, &TapRows<'_>);
 
-/// Returns the kernel for this instruction set and this distance between pixels.
+/// Returns the kernel for this instruction set and this stride of the convolution across the image.
 pub fn tap_kernel(isa: Isa, stride: usize) -> TapKernel {
     match isa.set() {
         Set::Portable => portable,

@@ -9,6 +9,7 @@ mod data;
 pub mod merged_phases;
 mod offset;
 mod outer;
+mod patches;
 pub mod phases;
 mod pixels;
 mod shares;

@@ -1,5 +1,6 @@
 //! Chooses the algorithm for the gradient of the weights, and estimates its cost.
 
+use super::patches::{self, PatchSums};
 use super::pixels::PixelSums;
 use super::tiles::TileSums;
 use super::{BuildAlgorithm, Chosen, GradientContext};
@@ -21,6 +22,8 @@ const BF16_VENDOR: f64 = 1.1;
 const PER_KEPT: f64 = 12.0;
 /// Number of multiply-adds that take as long as transforming one sum over tiles to the gradient.
 const PER_FOLDED: f64 = 8.0;
+/// Number of multiply-adds that take as long as copying one value of a patch.
+const PER_COPIED: f64 = 6.0;
 
 /// Chooses the algorithm for the gradient of the weights of `p`.
 ///
@@ -29,7 +32,7 @@ const PER_FOLDED: f64 = 8.0;
 pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, String> {
     let GradientContext { options, threads, rates } = *context;
     if p.c < BLOCK {
-        return Err(format!("no kernel for the gradient of weights with {} input channels", p.c));
+        return Ok(few_channels(p, context));
     }
     // Sums over bfloat16 pixels are left to a vendor library. Sums over bfloat16 tiles may use all tile sizes: larger
     // tiles round more, but bfloat16 values have only three digits anyway.
@@ -59,6 +62,20 @@ pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, 
         layouts: [image_layout(p.data, ograd), image_layout(p.data, data), Layout::RowMajor],
         cost: time / vendor(&p, threads),
     })
+}
+
+/// The algorithm for fewer channels than a block has.
+fn few_channels(p: &ConvProblem, context: &GradientContext<'_>) -> Chosen {
+    let (p, isa, threads) = (*p, context.options.isa, context.threads);
+    let [row, k] = [patches::row_len(&p), p.k.next_multiple_of(BLOCK)].map(|n| n as f64);
+    let pixels = (p.n * p.pixels()) as f64;
+    let time = pixels * row * (k / context.rates.product + PER_COPIED) / threads as f64;
+    Chosen {
+        algorithm: Box::new(move || Ok(Box::new(PatchSums::new(p, isa, threads)))),
+        what: "weight_gradient_patches".into(),
+        layouts: [image_layout(p.data, [p.n, p.k, p.oh, p.ow]), Layout::RowMajor, Layout::RowMajor],
+        cost: time / vendor(&p, threads),
+    }
 }
 
 fn vendor(p: &ConvProblem, threads: usize) -> f64 {

@@ -79,12 +79,12 @@ pub fn scratch_bytes(problem: &Problem) -> usize {
     problem.blocks() * size_of::<Kept>() + left * problem.n * size_of::<Sums>()
 }
 
-/// Sweeps over all blocks. Then calls `settled` for each block with its first channel, its number of channels, and its
-/// [`Kept`].
+/// Computes every block of channels with `sweep`, divided among the threads. Then calls `settled` for each block with the
+/// block's first channel, its number of channels, and the numbers that were computed from all images ([`Kept`]).
 ///
 /// # Safety
 /// `args` must be the arguments of the call that `sweep` describes. The conditions of [`Sweep::write`] must hold for
-/// every plane. The scratch memory must have [`scratch_bytes`] bytes.
+/// every plane (a block of one image). The scratch memory must have [`scratch_bytes`] bytes.
 pub unsafe fn run<S: Sweep>(
     problem: &Problem,
     sweep: &S,
