@@ -138,12 +138,39 @@ fn other_operators_of_sizes_that_are_cut() {
     for shape in [&[33, 1500][..], &[2, 40, 700]] {
         case("softmax", &[("axis", "1"), ("temperature", "2")], &[shape]);
         case("_backward_softmax", &[("axis", "1")], &[shape, shape, shape]);
+        case("log_softmax", &[("axis", "1"), ("temperature", "2")], &[shape]);
+        case("_backward_log_softmax", &[("axis", "1")], &[shape, shape, shape]);
     }
     case("SoftmaxOutput", &[], &[&[33, 1500], &[33]]);
     case("_backward_SoftmaxOutput", &[("normalization", "valid"), ("use_ignore", "True")], &[&[33, 1500], &[33]]);
     let many = [("multi_output", "True"), ("normalization", "batch")];
     case("_backward_SoftmaxOutput", &many, &[&[2, 40, 700], &[2, 700]]);
     assert!(n_compared > 50);
+}
+
+/// Planes of one element and planes that are summed in several pieces, few channels and many, on any axis.
+#[test]
+fn batch_normalization_of_every_shape() {
+    let shapes: [(&[usize], usize); 5] =
+        [(&[40, 70], 1), (&[3, 3, 50, 61], 1), (&[2, 9, 8, 5], 3), (&[130, 4], 0), (&[2, 3, 4, 5, 6], 2)];
+    let (team, ops) = (team(3), mxrs_ops::catalog());
+    for level in Level::available() {
+        let backend = CpuBackend::with_level(&team, level);
+        for ((shape, axis), fixed) in shapes.into_iter().flat_map(|shape| ["True", "False"].map(|fixed| (shape, fixed)))
+        {
+            let (c, axis): (&[usize], _) = (&[shape[axis]], axis.to_string());
+            let attrs = [("axis", axis.as_str()), ("fix_gamma", fixed), ("momentum", "0.7")];
+            let sample = |shapes: &[&[usize]]| Sample { is_train: true, ..Sample::new("shape", attrs, shapes) };
+            let forward = sample(&[shape, c, c, c, c]).fill(4, Fill::Uniform(0.1, 2.0));
+            let backward = sample(&[shape, shape, c, c, c]).fill(4, Fill::Uniform(0.5, 2.0));
+            for (name, sample) in [("BatchNorm", &forward), ("_backward_BatchNorm", &backward)] {
+                let op = ops.get(name).expect("it is in the catalog");
+                for dtype in [DType::F32, DType::F64] {
+                    assert!(check(&backend, op, sample, dtype, &team), "{name} of {shape:?} {dtype} is not taken");
+                }
+            }
+        }
+    }
 }
 
 /// The backend has kernels for the operators of a training step, except products and operators with windows.
@@ -160,8 +187,10 @@ fn takes_what_a_training_step_is_made_of() {
         "_backward_power_scalar _backward_maximum_scalar _backward_minimum_scalar _backward_broadcast_sum_like",
         "_backward_broadcast_like sum mean max _backward_sum _backward_mean _backward_max argmax transpose slice_axis",
         "_backward_slice_axis Concat _backward_Concat Reshape Flatten expand_dims squeeze _backward_reshape Dropout",
-        "_backward_Dropout softmax _backward_softmax SoftmaxOutput _backward_SoftmaxOutput _backward_Convolution_bias",
+        "_backward_Dropout softmax _backward_softmax log_softmax _backward_log_softmax SoftmaxOutput _backward_SoftmaxOutput _backward_Convolution_bias",
         "_backward_FullyConnected_bias _backward_backward_Convolution_bias _backward_backward_FullyConnected_bias",
+        "sgd_update sgd_mom_update adam_update _adamw_update nag_mom_update _nag_mom_update signsgd_update signum_update",
+        "rmsprop_update rmspropalex_update ftrl_update ftml_update _sparse_adagrad_update _adagrad_update",
     ];
     let families = arithmetic.iter().flat_map(|name| [format!("elemwise_{name}"), format!("broadcast_{name}")]);
     for name in names.iter().flat_map(|line| line.split(' ')).map(String::from).chain(families) {

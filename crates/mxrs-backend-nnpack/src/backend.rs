@@ -12,6 +12,7 @@ use crate::epilogue::Epilogue;
 use crate::gradients::{self, Gradient, GradientContext};
 use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME, PackedForm, blocked, image_layout};
+use crate::matrix;
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::reorder::Reorder;
@@ -56,12 +57,16 @@ enum Job {
     Dense(DenseProblem, Weights),
     /// A fully-connected layer with packed weights.
     Product(DenseProblem, Weights),
+    /// A fully-connected layer of more than a few rows whose weights change, as in training.
+    Matrix(DenseProblem),
 }
 
 /// Up to this many rows, a fully-connected layer takes as long as reading its weights.
 const FEW_ROWS: usize = 2;
 /// Time of a fully-connected layer relative to a vendor library: with at most [`FEW_ROWS`] rows, and with more rows.
 const DENSE_COST: [f64; 2] = [0.95, 1.5];
+/// Time of a fully-connected layer whose weights change, relative to a vendor library.
+const CHANGING_DENSE_COST: f64 = 1.1;
 /// Time of a fully-connected layer with bfloat16 weights relative to a vendor library. It is low, so that the layer is
 /// preferred: the user has selected these weights.
 const BF16_DENSE_COST: f64 = 0.5;
@@ -89,7 +94,7 @@ impl Nnpack {
     }
 
     fn fit(&self, call: &OpCall<'_>) -> std::result::Result<Fit, String> {
-        if call.is_train && call.op.name != "Convolution" {
+        if call.is_train && !["Convolution", "FullyConnected"].contains(&call.op.name) {
             return Err("no kernel for training".into());
         }
         let (job, epilogue, cost) = match call.op.name {
@@ -115,7 +120,10 @@ impl Nnpack {
     }
 
     fn gradient<'a>(&self, call: &'a OpCall<'a>) -> Option<std::result::Result<Gradient<'a>, String>> {
-        gradients::fit(call, &GradientContext { options: &self.options, threads: self.threads(), rates: &self.rates })
+        matrix::gradient(call, self.options.isa, self.threads()).or_else(|| {
+            let context = GradientContext { options: &self.options, threads: self.threads(), rates: &self.rates };
+            gradients::fit(call, &context)
+        })
     }
 
     /// Makes an offer from `cost`, the time relative to a vendor library that uses all threads of the team. If this
@@ -184,12 +192,15 @@ impl Nnpack {
             return Err(format!("no kernel for weights of shape {}", weight.shape));
         };
         let rows = data.shape.n_elements() / steps;
+        let problem = DenseProblem { rows, steps, outputs };
+        if rows > FEW_ROWS && !is_packed_once(call) && call.op.name == "FullyConnected" {
+            return Ok((Job::Matrix(problem), epilogue, CHANGING_DENSE_COST));
+        }
         let weights = if is_packed_once(call) { self.options.weights } else { Weights::Float32 };
         let cost = match weights {
             Weights::Float32 => DENSE_COST[usize::from(rows > FEW_ROWS)],
             Weights::Bfloat16 => BF16_DENSE_COST,
         };
-        let problem = DenseProblem { rows, steps, outputs };
         let is_product = rows > FEW_ROWS && is_packed_once(call);
         let job = if is_product { Job::Product(problem, weights) } else { Job::Dense(problem, weights) };
         Ok((job, epilogue, cost))
@@ -210,7 +221,7 @@ impl Nnpack {
             (Some(name), Job::Dense(p, w) | Job::Product(p, w)) => {
                 dense_candidate(p, w, name, most).ok_or_else(|| unknown(name))?
             }
-            (Some(name), Job::Grouped(..)) => return Err(unknown(name)),
+            (Some(name), Job::Grouped(..) | Job::Matrix(_)) => return Err(unknown(name)),
             (_, job) => (job, most),
         };
         let (algorithm, what, threads, layouts): (Box<dyn Convolve>, _, _, _) = match job {
@@ -252,6 +263,10 @@ impl Nnpack {
                 let layouts = [Layout::RowMajor, form.layout([p.outputs, p.steps, 1, 1]), Layout::RowMajor];
                 let name = if form.is_bf16() { BF16_PRODUCT } else { PRODUCT };
                 (Box::new(DenseProduct::new(p, weights, isa, threads)), name, threads, layouts)
+            }
+            Job::Matrix(p) => {
+                let layouts = [Layout::RowMajor, Layout::RowMajor, Layout::RowMajor];
+                (Box::new(matrix::forward(p, isa, threads)), "matrix_product", threads, layouts)
             }
             Job::Dense(p, weights) => {
                 let (name, weight) = match weights {

@@ -133,6 +133,10 @@ fn response_normalization_agrees_with_the_reference() {
             for sizes in [[1, 96, 6, 7], [2, 20, 5, 5], [1, 3, 1, 2], [2, 17, 4, 9]] {
                 let sample = image("lrn", &of(beta, nsize, knorm), sizes).fill(0, Fill::Uniform(-4.0, 4.0));
                 check("LRN", &sample, &backend, &team);
+                let gradient = Sample::new("lrn", of(beta, nsize, knorm), &[&sizes, &sizes]);
+                let gradient = gradient.fill(1, Fill::Uniform(-4.0, 4.0));
+                let what = check("_backward_LRN", &gradient, &backend, &team);
+                assert!(what.starts_with("nnpack:lrn_gradient"), "{what}");
             }
         }
         // Padding channels must stay 0 if the last channels contain NaN, and if the sum of `knorm` and the squares is

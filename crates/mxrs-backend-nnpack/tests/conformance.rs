@@ -26,6 +26,12 @@ fn agrees_with_the_reference_on_every_sample() {
                 ("_bn_relu_recompute", 2),
                 ("_backward_bn_relu", 4),
                 ("_backward_Convolution_offset", 3),
+                ("_backward_Convolution_data", 3),
+                ("_backward_Convolution_weight", 3),
+                ("_backward_FullyConnected_data", 4),
+                ("_backward_FullyConnected_weight", 4),
+                ("_backward_BatchNorm", 1),
+                ("_backward_LRN", 3),
             ] {
                 let ops = mxrs_ops::catalog();
                 let op = ops.get(name).expect("it is in the catalog");

@@ -1,4 +1,4 @@
-//! Tests batch normalization with ReLU in training: shapes of known networks and odd ones against the reference
+//! Tests batch normalization in training, with ReLU and without: shapes of known networks and odd ones against the reference
 //! kernels, the same bits on any number of threads, and the same bits in recomputation.
 
 mod common;
@@ -34,6 +34,14 @@ fn backward(sizes: [usize; 4], attrs: &[(&str, &str)]) -> Sample {
     sample.fill(2, Fill::Uniform(-2.0, 2.0)).fill(4, Fill::Uniform(-0.1, 0.1)).fill(5, Fill::Uniform(1.0, 2.0))
 }
 
+/// Without ReLU, the gradient does not depend on beta.
+fn backward_without_relu(sizes: [usize; 4], attrs: &[(&str, &str)]) -> Sample {
+    let c: &[usize] = &[sizes[1]];
+    let sample = Sample::new("training", [], &[&sizes, &sizes, c, c, c]);
+    let sample = Sample { attrs: attrs.iter().copied().collect(), is_train: true, ..sample };
+    sample.fill(2, Fill::Uniform(-2.0, 2.0)).fill(3, Fill::Uniform(-0.1, 0.1)).fill(4, Fill::Uniform(1.0, 2.0))
+}
+
 #[test]
 fn all_agree_with_the_reference() {
     let global = [("use_global_stats", "True"), ("fix_gamma", "False")];
@@ -46,6 +54,10 @@ fn all_agree_with_the_reference() {
                 assert!(what.starts_with("nnpack:bn_relu:"), "{what}");
                 check("_bn_relu_recompute", &forward(sizes, attrs), &backend, &team);
                 check("_backward_bn_relu", &backward(sizes, attrs), &backend, &team);
+                let what = check("BatchNorm", &forward(sizes, attrs), &backend, &team);
+                assert!(what.starts_with("nnpack:batch_norm:"), "{what}");
+                let what = check("_backward_BatchNorm", &backward_without_relu(sizes, attrs), &backend, &team);
+                assert!(what.starts_with("nnpack:batch_norm_gradient:"), "{what}");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Kernels with their own loops, one file per family of operators.
 
 mod argmax;
+mod batch_norm;
 mod broadcast;
 mod dropout;
 mod fold_weight;
@@ -31,7 +32,7 @@ const OF_ANY_TYPE: [Family; 4] =
     [|call, _| moves::plan(call), |call, _| transpose::plan(call), dropout::plan, fold_weight::plan];
 
 /// Families that compute in the type of their tensors. For 16-bit floats, [`half_precision`] runs them in `f32`.
-const ARITHMETIC: [Family; 7] = [
+const ARITHMETIC: [Family; 8] = [
     broadcast::plan,
     reduce::plan,
     reduce_back::plan,
@@ -39,6 +40,7 @@ const ARITHMETIC: [Family; 7] = [
     softmax::plan,
     softmax_loss::plan,
     pool_back::plan,
+    batch_norm::plan,
 ];
 
 /// Plans a call of an operator that is not pointwise.

@@ -1,7 +1,8 @@
-//! Softmax over an axis, its gradient, and the forward pass of `SoftmaxOutput`.
+//! Softmax over an axis, its logarithm, the gradients of both, and the forward pass of `SoftmaxOutput`. With `LOG` a
+//! function computes the logarithm.
 //!
 //! A row of data is read three times: for the largest element, for the sum of `e^((x - largest) / t)`, and for the
-//! quotients. The result is never read, so it may be in the memory of the data or be added to old values. Sums are in
+//! quotients or their logarithms. The result is never read, so it may be in the memory of the data or be added to old values. Sums are in
 //! `f64`.
 
 use super::rows::{Fold, LANES, Lanes, Max, Sum, fold, fold_each, join_lanes};
@@ -41,26 +42,29 @@ impl Rows {
     }
 }
 
-/// Plans `softmax`, `_backward_softmax` and `SoftmaxOutput`.
+/// Plans `softmax` and `log_softmax`, their gradients, and `SoftmaxOutput`.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     let (shape, dtype) = (&call.inputs[0].shape, call.outputs[0].dtype);
     let rows = match call.op.name {
         "SoftmaxOutput" => Ok((super::softmax_loss::rows(call), 1.0)),
-        "softmax" | "_backward_softmax" => axis_rows(call),
+        "softmax" | "_backward_softmax" | "log_softmax" | "_backward_log_softmax" => axis_rows(call),
         _ => return None,
     };
+    let is_log = call.op.name.ends_with("log_softmax");
     Some(rows.and_then(|(rows, temperature)| {
         if call.inputs.iter().chain(call.outputs).any(|desc| desc.dtype != dtype) {
             return Err(format!("no kernel for {} from one dtype to another", call.op.name));
         }
         debug_assert_eq!(shape.n_elements(), rows.outer * rows.size * rows.inner);
-        if call.op.name == "_backward_softmax" {
+        if call.op.name.starts_with("_backward") {
             return for_float!(call, dtype, T => row_major(call, 0, move |args| {
-                backward::<T>(args, level, rows, T::from_f64(temperature), dtype)
+                let run = if is_log { backward::<T, true> } else { backward::<T, false> };
+                run(args, level, rows, T::from_f64(temperature), dtype)
             }));
         }
         for_float!(call, dtype, T => row_major(call, 0, move |args| {
-            forward::<T>(args, level, rows, T::from_f64(temperature), dtype)
+            let run = if is_log { forward::<T, true> } else { forward::<T, false> };
+            run(args, level, rows, T::from_f64(temperature), dtype)
         }))
     }))
 }
@@ -111,41 +115,49 @@ impl<T: Float> Loop for SumLoop<'_, T> {
     }
 }
 
-struct QuotientLoop<'a, T> {
+/// Computes the result from an element and the sum of its row, with `LOG` from the logarithm of the sum.
+#[inline(always)]
+fn result<T: Float, const LOG: bool>(x: T, largest: T, temperature: T, sum: T) -> T {
+    if LOG { x.minus(largest).over(temperature).minus(sum) } else { power(x, largest, temperature).over(sum) }
+}
+
+struct QuotientLoop<'a, T, const LOG: bool> {
     row: &'a [T],
     largest: T,
     temperature: T,
+    /// The sum of the row, with `LOG` its logarithm.
     sum: T,
     to: &'a mut [T],
 }
 
-impl<T: Float> Loop for QuotientLoop<'_, T> {
+impl<T: Float, const LOG: bool> Loop for QuotientLoop<'_, T, LOG> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         for (to, x) in self.to.iter_mut().zip(self.row) {
-            *to = power(*x, self.largest, self.temperature).over(self.sum);
+            *to = result::<T, LOG>(*x, self.largest, self.temperature, self.sum);
         }
     }
 }
 
 /// Computes the results of element `k` of several interleaved rows.
-struct ColumnsLoop<'a, T> {
+struct ColumnsLoop<'a, T, const LOG: bool> {
     row: &'a [T],
     largest: &'a [T],
     temperature: T,
+    /// The sums of the rows. With `LOG`, their logarithms when results are computed.
     sums: &'a mut [f64],
     to: Option<&'a mut [T]>,
 }
 
-impl<T: Float> Loop for ColumnsLoop<'_, T> {
+impl<T: Float, const LOG: bool> Loop for ColumnsLoop<'_, T, LOG> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         let elements = self.row.iter().zip(self.largest).zip(self.sums);
         if let Some(to) = self.to {
             for (to, ((x, largest), sum)) in to.iter_mut().zip(elements) {
-                *to = power(*x, *largest, self.temperature).over(T::narrow(*sum));
+                *to = result::<T, LOG>(*x, *largest, self.temperature, T::narrow(*sum));
             }
         } else {
             for ((x, largest), sum) in elements {
@@ -155,7 +167,7 @@ impl<T: Float> Loop for ColumnsLoop<'_, T> {
     }
 }
 
-fn forward<T: Float + 'static>(
+fn forward<T: Float + 'static, const LOG: bool>(
     args: &KernelArgs<'_>,
     level: Level,
     rows: Rows,
@@ -172,10 +184,11 @@ fn forward<T: Float + 'static>(
             let row = |from: usize, to: usize| unsafe { data.slice(start + from..start + to) };
             let largest = fold::<T, Max>(level, row(0, rows.size));
             let lanes = level.run(SumLoop { row: row(0, rows.size), largest, temperature });
-            let sum = T::narrow(join_lanes::<T, Sum>(lanes));
+            let sum = join_lanes::<T, Sum>(lanes);
+            let sum = T::narrow(if LOG { sum.ln() } else { sum });
             let fill = |piece: std::ops::Range<usize>, to: &mut [T]| {
                 let row = row(piece.start - start, piece.end - start);
-                level.run(QuotientLoop { row, largest, temperature, sum, to });
+                level.run(QuotientLoop::<_, LOG> { row, largest, temperature, sum, to });
             };
             // SAFETY: `in_pieces` gives this row to this thread alone. `fill` reads each piece of the data before the
             // piece is written.
@@ -189,11 +202,14 @@ fn forward<T: Float + 'static>(
         let row = |k: usize| unsafe { data.slice(at(k)..at(k) + width) };
         (0..rows.size).for_each(|k| fold_each::<T, Max>(level, largest, row(k)));
         for k in 0..rows.size {
-            level.run(ColumnsLoop { row: row(k), largest, temperature, sums, to: None });
+            level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, temperature, sums, to: None });
+        }
+        if LOG {
+            sums.iter_mut().for_each(|sum| *sum = sum.ln());
         }
         for k in 0..rows.size {
             let fill = |_: std::ops::Range<usize>, to: &mut [T]| {
-                level.run(ColumnsLoop { row: row(k), largest, temperature, sums, to: Some(to) });
+                level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, temperature, sums, to: Some(to) });
             };
             // SAFETY: this thread alone uses these columns. `width <= COLUMNS` elements are one piece of `write`, so a
             // single call of `fill` reads them before they are written.
@@ -203,9 +219,15 @@ fn forward<T: Float + 'static>(
     Ok(())
 }
 
-struct DotLoop<'a, T>(&'a [T], &'a [T]);
+/// The factor of a gradient in the sum of its row: the result, or 1 for the logarithm.
+#[inline(always)]
+fn weight<T: Float, const LOG: bool>(y: T) -> f64 {
+    if LOG { 1.0 } else { y.widen() }
+}
 
-impl<T: Float> Loop for DotLoop<'_, T> {
+struct DotLoop<'a, T, const LOG: bool>(&'a [T], &'a [T]);
+
+impl<T: Float, const LOG: bool> Loop for DotLoop<'_, T, LOG> {
     type Output = Lanes<f64>;
     #[inline(always)]
     fn run(self) -> Lanes<f64> {
@@ -214,18 +236,18 @@ impl<T: Float> Loop for DotLoop<'_, T> {
         let rest = g.remainder().iter().zip(y.remainder());
         for (g, y) in g.zip(y) {
             for l in 0..LANES {
-                lanes[l] = g[l].widen().mul_add(y[l].widen(), lanes[l]);
+                lanes[l] = g[l].widen().mul_add(weight::<T, LOG>(y[l]), lanes[l]);
             }
         }
         for (lane, (g, y)) in lanes.iter_mut().zip(rest) {
-            *lane = g.widen().mul_add(y.widen(), *lane);
+            *lane = g.widen().mul_add(weight::<T, LOG>(*y), *lane);
         }
         lanes
     }
 }
 
-/// Computes `y (g - sum) / t`, with one sum for all elements or one sum for each element.
-struct GradientLoop<'a, T> {
+/// Computes `y (g - sum) / t`, with `LOG` `(g - e^y sum) / t`, with one sum for all elements or one sum for each element.
+struct GradientLoop<'a, T, const LOG: bool> {
     g: &'a [T],
     y: &'a [T],
     sums: &'a [f64],
@@ -233,37 +255,38 @@ struct GradientLoop<'a, T> {
     to: &'a mut [T],
 }
 
-impl<T: Float> Loop for GradientLoop<'_, T> {
+impl<T: Float, const LOG: bool> Loop for GradientLoop<'_, T, LOG> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
+        let through = |g: T, y: T, sum: T| if LOG { g.minus(y.exp().times(sum)) } else { y.times(g.minus(sum)) };
         let elements = self.to.iter_mut().zip(self.g).zip(self.y);
         if let [sum] = self.sums {
             let sum = T::narrow(*sum);
             for ((to, g), y) in elements {
-                *to = y.times(g.minus(sum)).over(self.temperature);
+                *to = through(*g, *y, sum).over(self.temperature);
             }
         } else {
             for (((to, g), y), sum) in elements.zip(self.sums) {
-                *to = y.times(g.minus(T::narrow(*sum))).over(self.temperature);
+                *to = through(*g, *y, T::narrow(*sum)).over(self.temperature);
             }
         }
     }
 }
 
-struct DotColumnsLoop<'a, T>(&'a [T], &'a [T], &'a mut [f64]);
+struct DotColumnsLoop<'a, T, const LOG: bool>(&'a [T], &'a [T], &'a mut [f64]);
 
-impl<T: Float> Loop for DotColumnsLoop<'_, T> {
+impl<T: Float, const LOG: bool> Loop for DotColumnsLoop<'_, T, LOG> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         for ((g, y), sum) in self.0.iter().zip(self.1).zip(self.2) {
-            *sum = g.widen().mul_add(y.widen(), *sum);
+            *sum = g.widen().mul_add(weight::<T, LOG>(*y), *sum);
         }
     }
 }
 
-fn backward<T: Float + 'static>(
+fn backward<T: Float + 'static, const LOG: bool>(
     args: &KernelArgs<'_>,
     level: Level,
     rows: Rows,
@@ -283,15 +306,15 @@ fn backward<T: Float + 'static>(
         for k in 0..n_writes {
             let (g, y) = read(at(k), at(k) + len);
             if rows.inner == 1 {
-                sums[0] = join_lanes::<T, Sum>(level.run(DotLoop(g, y)));
+                sums[0] = join_lanes::<T, Sum>(level.run(DotLoop::<_, LOG>(g, y)));
             } else {
-                level.run(DotColumnsLoop(g, y, sums));
+                level.run(DotColumnsLoop::<_, LOG>(g, y, sums));
             }
         }
         for k in 0..n_writes {
             let fill = |piece: std::ops::Range<usize>, to: &mut [T]| {
                 let (g, y) = read(piece.start, piece.end);
-                level.run(GradientLoop { g, y, sums, temperature, to });
+                level.run(GradientLoop::<_, LOG> { g, y, sums, temperature, to });
             };
             // SAFETY: `in_pieces` gives these elements of the output to this thread alone. `fill` reads each piece
             // before the piece is written.

@@ -2,12 +2,13 @@
 //!
 //! A kernel is a [`Pass`]: pieces, such as rows of a plane or tiles of pixels, which threads share; each piece is
 //! written by one thread. Row-major data stay row-major where that costs nothing: batch normalization of the network's
-//! input, and the result of a global pooling window. In training, batch normalization with ReLU takes two passes over a
+//! input, and the result of a global pooling window. In training, batch normalization takes two passes over a
 //! block at a time ([`training`]).
 
 mod batch_norm;
 mod concat;
 mod lrn;
+mod lrn_gradient;
 mod pass;
 mod pooling;
 mod training;
@@ -34,7 +35,7 @@ struct Fit {
     pass: Box<dyn FnOnce() -> Box<dyn Pass>>,
     /// The operator's name in traces.
     what: &'static str,
-    /// Layout of the first input, or of all inputs of [`concat`]; the others are row-major.
+    /// Layout of the first input, or of all inputs of [`concat`] and [`lrn_gradient`]; the others are row-major.
     data: Layout,
     /// Layout of the first output. Hidden outputs are row-major.
     out: Layout,
@@ -62,6 +63,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Res
         "Pooling" => pooling::fit,
         "BatchNorm" | "_sg_bn_relu" => batch_norm::fit,
         "LRN" => lrn::fit,
+        "_backward_LRN" => lrn_gradient::fit,
         "Concat" => concat::fit,
         _ => return None,
     };
@@ -70,9 +72,9 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Res
 }
 
 fn check(call: &OpCall<'_>) -> Result<(), String> {
-    // Pooling computes the same in training as at inference, because its gradient finds the largest pixel of each
-    // window itself.
-    if call.is_train && call.op.name != "Pooling" {
+    // Pooling and LRN compute the same in training as at inference: the gradient of pooling finds the largest pixel of
+    // each window itself, that of LRN computes the sums of squares again.
+    if call.is_train && !["Pooling", "LRN", "_backward_LRN"].contains(&call.op.name) {
         return Err("no kernel for training".into());
     }
     check_tensors(call)
@@ -93,9 +95,9 @@ fn check_tensors(call: &OpCall<'_>) -> Result<(), String> {
 }
 
 fn planned(call: &OpCall<'_>, fit: Fit, isa: Isa, threads: usize) -> PlannedKernel {
-    let is_data = |i: usize| i == 0 || call.op.name == "Concat";
+    let is_data = |i: usize| i == 0 || ["Concat", "_backward_LRN"].contains(&call.op.name);
     let of_input = |i: usize| match &fit.data {
-        // Each input of a concatenation is blocked by its own number of channels.
+        // Each input is blocked by its own number of channels.
         Layout::Blocked { .. } if is_data(i) => {
             crate::layouts::image(&call.inputs[i]).map_or(Layout::RowMajor, crate::layouts::blocked)
         }

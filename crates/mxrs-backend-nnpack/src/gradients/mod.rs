@@ -6,13 +6,14 @@
 //! gradients of a vendor library, as measured in training steps of known networks.
 
 mod data;
+mod depthwise;
 pub mod merged_phases;
 mod offset;
 mod outer;
 mod patches;
 pub mod phases;
 mod pixels;
-mod shares;
+pub mod shares;
 mod strided;
 mod tiles;
 mod weight;
@@ -67,13 +68,18 @@ pub struct Chosen {
 pub fn fit<'a>(call: &'a OpCall<'a>, context: &GradientContext<'_>) -> Option<Result<Gradient<'a>, String>> {
     let chosen = match call.op.name {
         "_backward_Convolution_data" => problem(call, [2, 1, 0]).and_then(|p| match p.stride {
+            _ if is_depthwise(call) => Ok(depthwise::data(&p, context)),
             (1, 1) => data::choose(&p, context),
             _ if p.data == Data::Bf16Pixels => Err("no kernel for the gradient of bfloat16 data with a stride".into()),
             _ if p.c < BLOCK => merged_phases::choose(&p, context),
             _ => strided::choose(&p, context),
         }),
-        "_backward_Convolution_weight" => problem(call, [1, 2, 0]).and_then(|p| weight::choose(&p, context)),
+        "_backward_Convolution_weight" => problem(call, [1, 2, 0]).and_then(|p| match is_depthwise(call) {
+            true => Ok(depthwise::weight(&p, context)),
+            false => weight::choose(&p, context),
+        }),
         offset_op::NAME => problem(call, [2, 1, 0]).and_then(|p| match p.data {
+            _ if is_depthwise(call) => Err("no kernel for the gradient of an offset of grouped data".into()),
             Data::Bf16Pixels => Err("no kernel for the gradient of a bfloat16 offset".into()),
             Data::Blocks => Ok(offset::choose(&p, context.threads)),
         }),
@@ -100,10 +106,17 @@ fn problem(call: &OpCall<'_>, order: [usize; 3]) -> Result<ConvProblem, String> 
     let types = [fits(ograd, factor), fits(data, factor), fits(weight, sum)];
     let types = types.into_iter().chain(call.outputs.iter().map(|t| fits(t, sum)));
     types.collect::<Result<(), DType>>().map_err(|other| format!("no kernel for gradients of {other}"))?;
-    if params.num_group != 1 {
-        return Err("no kernel for gradients of grouped convolutions".into());
+    let problem = ConvProblem::between(params, call, [data, weight, ograd])?;
+    let groups = params.num_group as usize;
+    if groups != 1 && [groups; 2] != [problem.c, problem.k] {
+        return Err("no kernel for gradients of grouped convolutions that are not depthwise".into());
     }
-    ConvProblem::between(params, call, [data, weight, ograd])
+    Ok(problem)
+}
+
+/// Whether a convolution has several groups, which [`problem`] accepts only if there are as many as channels.
+fn is_depthwise(call: &OpCall<'_>) -> bool {
+    call.params.get::<ConvolutionParams>().num_group != 1
 }
 
 fn planned(call: &OpCall<'_>, chosen: Chosen, isa: Isa, threads: usize) -> mxrs_types::Result<PlannedKernel> {

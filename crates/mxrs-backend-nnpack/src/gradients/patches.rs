@@ -1,6 +1,6 @@
 //! The gradient of the weights for few input channels, such as those of a network's first layer. The values that one
-//! output pixel is computed from, a patch of `channels * window` values, are copied to one row of a matrix. The gradient
-//! is the product of that matrix and the gradient of the output.
+//! output pixel is computed from, a patch of `channels * window` values, are copied to one row of a matrix. The
+//! gradient is the product of that matrix and the gradient of the output.
 //!
 //! Blocks of 16 channels would be mostly padding here: with 3 channels, five times as many multiplications as needed.
 //!
@@ -126,7 +126,7 @@ impl PatchSums {
     /// Copies the data under the windows of a piece. Places outside the image become 0.
     ///
     /// # Safety
-    /// `data` must be the data of the problem, and `to` must have `data_len` values that nobody else uses.
+    /// `data` must be the data of the problem, and `to` must have `data_len` values that no other code uses.
     unsafe fn fetch(&self, data: *const f32, piece: &Piece, to: *mut f32) {
         let p = &self.p;
         let [rows, columns] = self.under([piece.rows.len(), piece.columns.len()]);
@@ -216,7 +216,7 @@ impl PatchSums {
     ///
     /// # Safety
     /// `ograd` must be the gradient of the output, `patches` the patches of the piece, and `to` must have `n_sums` values
-    /// that nobody else uses.
+    /// that no other code uses.
     unsafe fn multiply(&self, ograd: *const f32, piece: &Piece, patches: *const f32, to: *mut f32, add: bool) {
         let (p, blocks) = (&self.p, self.p.k.div_ceil(BLOCK));
         let at = |row: usize| (row * p.ow + piece.columns.start) * BLOCK;

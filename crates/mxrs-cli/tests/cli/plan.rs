@@ -1,6 +1,6 @@
 //! Tests of `mxrs plan`.
 
-use crate::mxrs::{Ran, digits, mxrs};
+use crate::mxrs::{Ran, digits, mxrs, mxrs_with};
 use serde_json::Value;
 
 const LENET: [&str; 2] = ["--shape", "data=(2,1,28,28)"];
@@ -261,4 +261,19 @@ fn groups_are_planned_on_their_devices() {
     assert_eq!(run(&["--format", "json"]).json().get("devices"), None);
     assert!(run(&groups[..2]).failed(2).contains("`dense`"));
     assert!(run(&["--group", "dense"]).failed(2).contains("NAME=DEVICE"));
+}
+
+/// A command warns of every call that runs on the reference kernels, so without a warning there is none.
+#[test]
+fn without_onednn_no_call_of_a_network_runs_on_the_reference_kernels() {
+    let networks =
+        ["alexnet", "vgg-11", "resnet-18", "resnetv1-18", "inception-bn", "inception-v3", "mobilenet", "lenet", "mlp"];
+    for (network, mode) in
+        networks.into_iter().flat_map(|network| ["inference", "training"].map(|mode| (network, mode)))
+    {
+        let flags = ["plan", network, "--mode", mode, "--batch", "4", "--format", "json"];
+        let ran = mxrs_with(&[("MXNET_ONEDNN_ENABLED", "0")], flags);
+        assert!(!ran.err.contains("runs on the reference kernels"), "{network} {mode}: {}", ran.err);
+        ran.ok();
+    }
 }

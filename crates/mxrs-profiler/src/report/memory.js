@@ -12,7 +12,8 @@
     }
     for (let x = 0; x <= range; x += xStep) {
       const at = LEFT + x / range * (W - LEFT);
-      svg.append(drawing("text", { x: Math.min(at, W - 40), y: H - 6 }, xText(x)));
+      const anchor = at > W - 60 ? "end" : "start";
+      svg.append(drawing("text", { x: at, y: H - 6, "text-anchor": anchor }, xText(x)));
     }
   }
 

@@ -1,7 +1,7 @@
 // Operators against the limits of the machine.
 (() => {
   const section = document.getElementById("roofline");
-  const W = 1000, H = 420, LEFT = 90, BOTTOM = 40, TOP = 12;
+  const W = 1000, H = 420, LEFT = 110, BOTTOM = 40, TOP = 12;
   const known = data.roofline.filter((op) => op.ns > 0);
   if (known.length === 0) {
     section.append(element("p", {}, "No operator has recorded its floating-point operations and bytes."));
@@ -13,7 +13,8 @@
     const ridge = peaks.flops / peaks.bytes;
     const xs = [...drawn.map((op) => op.flops / op.bytes), ridge * 4, ridge / 16];
     const ys = [...drawn.map((op) => op.flops / op.ns * 1e9), peaks.flops * 1.5, peaks.flops / 100];
-    const bounds = (values) => [Math.floor(Math.log10(Math.min(...values))), Math.log10(Math.max(...values))];
+    // A little more than the largest value, so that its dot is drawn whole.
+    const bounds = (values) => [Math.floor(Math.log10(Math.min(...values))), Math.log10(Math.max(...values)) + .1];
     const [x0, x1] = bounds(xs), [y0, y1] = bounds(ys);
     const xOf = (v) => LEFT + (Math.log10(v) - x0) / (x1 - x0) * (W - LEFT - 12);
     const yOf = (v) => H - BOTTOM - (Math.log10(v) - y0) / (y1 - y0) * (H - BOTTOM - TOP);

@@ -1,4 +1,4 @@
-//! `_backward_bn_relu`: sums the output's gradient over a block of channels, then computes the gradient of the data.
+//! `_backward_bn_relu` and `_backward_BatchNorm`: sums the output's gradient over a block of channels, then computes the gradient of the data.
 
 use super::super::batch_norm::Factors;
 use super::Problem;
@@ -12,7 +12,7 @@ use crate::layouts::BLOCK;
 use mxrs_op::{Kernel, KernelArgs};
 use mxrs_types::{Result, WriteReq};
 
-/// The kernel of `_backward_bn_relu`.
+/// The kernel of both gradients.
 pub struct Backward {
     name: String,
     problem: Problem,
@@ -36,14 +36,14 @@ struct Planes<'a> {
 
 for_each_set! {
     /// Returns the function that computes the gradient of the data.
-    fn gradient: unsafe fn(planes: &Planes<'_>) = gradient_of
+    fn gradient[const RELU: bool] [RELU]: unsafe fn(planes: &Planes<'_>) = gradient_of
 }
 
 /// # Safety
 /// `planes.ograd` and `planes.data` must be readable and `planes.dst` writable for `planes.pixels * BLOCK` values; with
 /// `past_caches`, `dst` must begin at a cache line. The processor must have the instructions of `L`.
 #[inline(always)]
-unsafe fn gradient_of<L: Lanes>(planes: &Planes<'_>) {
+unsafe fn gradient_of<L: Lanes, const RELU: bool>(planes: &Planes<'_>) {
     let f = planes.factors;
     for lane in (0..BLOCK).step_by(L::N) {
         // SAFETY: `at + L::N <= pixels * BLOCK`, because `at` is `lane` plus a multiple of `BLOCK` and
@@ -55,7 +55,7 @@ unsafe fn gradient_of<L: Lanes>(planes: &Planes<'_>) {
             let [less, less_distance] = [&planes.less[0], &planes.less[1]].map(of);
             for at in (lane..planes.pixels * BLOCK).step_by(BLOCK) {
                 let [ograd, data] = [planes.ograd, planes.data].map(|from| L::load(from.add(at)));
-                let (through, distance) = let_through(ograd, data, factors);
+                let (through, distance) = let_through::<L, RELU>(ograd, data, factors);
                 let result = distance.neg_mul_add(less_distance, through.sub(less)).mul(factors[1]);
                 let to = planes.dst.add(at);
                 let result = if planes.adds { L::load(to).add(result) } else { result };
@@ -178,11 +178,13 @@ impl Kernel for Backward {
         let is_wanted = args.reqs[0] != WriteReq::Null;
         let call = Call {
             problem,
-            inputs: [0, 1, 2, 3, 4, 5].map(|i| args.inputs[i].as_ptr().cast_const().cast()),
+            // The gradient without ReLU has no beta and does not need it; gamma takes its place.
+            inputs: (if problem.relu { [0, 1, 2, 3, 4, 5] } else { [0, 1, 2, 2, 3, 4] })
+                .map(|i: usize| args.inputs[i].as_ptr().cast_const().cast()),
             dst: if is_wanted { args.outputs[0].as_ptr().cast() } else { std::ptr::null_mut() },
             adds: args.reqs[0] == WriteReq::Add,
-            products: products(problem.isa),
-            gradient: gradient(problem.isa),
+            products: if problem.relu { products::<true>(problem.isa) } else { products::<false>(problem.isa) },
+            gradient: if problem.relu { gradient::<true>(problem.isa) } else { gradient::<false>(problem.isa) },
         };
         let settled = |first: usize, n: usize, kept: &Kept| {
             for (output, values) in [(1, &kept.results[0]), (2, &kept.results[1])] {

@@ -1,4 +1,4 @@
-//! `_bn_relu`: computes the statistics of a block of channels, then its output.
+//! `_bn_relu` and `BatchNorm`: compute the statistics of a block of channels, then its output.
 
 use super::Problem;
 use super::factors::factors;
@@ -9,7 +9,7 @@ use crate::layouts::BLOCK;
 use mxrs_op::{Kernel, KernelArgs, RawTensor};
 use mxrs_types::{DType, Result, WriteReq};
 
-/// The kernel of `_bn_relu`.
+/// The kernel of both operators.
 pub struct Forward {
     /// The name in traces.
     pub name: String,

@@ -1,4 +1,4 @@
-//! Batch normalization with ReLU in training: forward, recomputation of its output, and backward.
+//! Batch normalization in training, with ReLU or without: forward, recomputation of its output, and backward.
 //!
 //! The statistics and the gradient of a channel are sums over all images. No output can be written before these sums are
 //! complete. So a thread takes a block of 16 channels and visits its plane of every image twice: first to sum, then to
@@ -26,6 +26,10 @@ use mxrs_processor::Isa;
 use mxrs_types::Layout;
 use std::sync::Arc;
 
+/// The operator without ReLU, and its gradient.
+const PLAIN: &str = "BatchNorm";
+const PLAIN_BACKWARD: &str = "_backward_BatchNorm";
+
 /// Sizes of the tensor that is normalized, the settings, and the resources.
 #[derive(Clone, Copy)]
 struct Problem {
@@ -35,6 +39,8 @@ struct Problem {
     eps: f64,
     momentum: f64,
     fix_gamma: bool,
+    /// Whether ReLU follows.
+    relu: bool,
     /// Whether the statistics are those of the batch, not the moving ones.
     uses_batch: bool,
     isa: Isa,
@@ -61,14 +67,15 @@ impl Problem {
         (n * self.blocks() + block) * self.plane()
     }
 
-    /// Normalizes a plane of data and applies ReLU. Stores past the caches if they cannot hold the tensor.
+    /// Normalizes a plane of data and applies ReLU if it follows. Stores past the caches if they cannot hold the tensor.
     ///
     /// # Safety
     /// `src` and `dst` must point to whole planes of tensors of this problem. No other thread may use the plane at
     /// `dst`. The two planes must be the same or not overlap.
     unsafe fn normalize(&self, src: *const f32, dst: *mut f32, factors: &Factors) {
+        let bounds = if self.relu { Bounds::RELU } else { Bounds::NONE };
         let past_caches = self.is_large() && !std::ptr::eq(src, dst);
-        let run = Run { src, dst, len: self.plane(), factors, bounds: Bounds::RELU, past_caches };
+        let run = Run { src, dst, len: self.plane(), factors, bounds, past_caches };
         // SAFETY: both planes have `self.plane()` values, as `Run::len` says. `past_caches` holds only if the planes
         // differ; tensors are aligned to 64 bytes and a plane is a multiple of 64 bytes, so a plane begins at a cache
         // line and fills whole cache lines.
@@ -87,7 +94,8 @@ impl Problem {
 pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Result<Build<'a>, String>> {
     let data_at = match call.op.name {
         FORWARD | RECOMPUTE => 0,
-        BACKWARD => 1,
+        PLAIN if call.is_train => 0,
+        BACKWARD | PLAIN_BACKWARD => 1,
         _ => return None,
     };
     let problem = problem(call, data_at, isa, threads);
@@ -106,7 +114,8 @@ fn problem(call: &OpCall<'_>, data_at: usize, isa: Isa, threads: usize) -> Resul
     }
     let uses_batch = p.uses_batch(call.is_train);
     let (eps, momentum, fix_gamma) = (p.eps, f64::from(p.momentum), p.fix_gamma);
-    Ok(Problem { n, channels, pixels: h * w, eps, momentum, fix_gamma, uses_batch, isa, threads })
+    let relu = ![PLAIN, PLAIN_BACKWARD].contains(&call.op.name);
+    Ok(Problem { n, channels, pixels: h * w, eps, momentum, fix_gamma, relu, uses_batch, isa, threads })
 }
 
 fn planned(call: &OpCall<'_>, problem: Problem) -> PlannedKernel {
@@ -118,13 +127,15 @@ fn planned(call: &OpCall<'_>, problem: Problem) -> PlannedKernel {
     };
     let name = |what: &str| format!("{NAME}:{what}:{}:{}", problem.isa.name(), problem.threads);
     let (n_images, scratch_bytes, can_run_inplace, kernel): (_, _, _, Arc<dyn Kernel>) = match call.op.name {
-        FORWARD => {
+        FORWARD | PLAIN => {
             let rewrites = (call.op.rewrites)(call.params, call.is_train);
-            let kernel = forward::Forward { name: name("bn_relu"), problem, rewrites };
+            let name = name(if problem.relu { "bn_relu" } else { "batch_norm" });
+            let kernel = forward::Forward { name, problem, rewrites };
             (1, sweep::scratch_bytes(&problem), false, Arc::new(kernel))
         }
-        BACKWARD => {
-            let kernel = backward::Backward::new(name("bn_relu_gradient"), problem);
+        BACKWARD | PLAIN_BACKWARD => {
+            let name = name(if problem.relu { "bn_relu_gradient" } else { "batch_norm_gradient" });
+            let kernel = backward::Backward::new(name, problem);
             (2, sweep::scratch_bytes(&problem), true, Arc::new(kernel))
         }
         _ => (1, 0, false, Arc::new(recompute::kernel(name("bn_relu_again"), problem))),

@@ -106,16 +106,16 @@ pub struct Products<'a> {
 }
 
 for_each_set! {
-    /// Returns the function that computes two sums of the part of the gradient that ReLU let through: the sum of its
-    /// values, and the sum of its values times the distance of the data from the mean.
-    pub fn products: unsafe fn(planes: &Products<'_>, to: &mut Sums) = products_of
+    /// Returns the function that computes two sums of the gradient, with `RELU` of the part that ReLU let through: the
+    /// sum of its values, and the sum of its values times the distance of the data from the mean.
+    pub fn products[const RELU: bool] [RELU]: unsafe fn(planes: &Products<'_>, to: &mut Sums) = products_of
 }
 
 /// # Safety
 /// `planes.ograd` and `planes.data` must be readable for `planes.pixels * BLOCK` values, and the processor must have
 /// the instructions of `L`.
 #[inline(always)]
-unsafe fn products_of<L: Lanes>(planes: &Products<'_>, to: &mut Sums) {
+unsafe fn products_of<L: Lanes, const RELU: bool>(planes: &Products<'_>, to: &mut Sums) {
     *to = Sums::NONE;
     let f = planes.factors;
     for start in (0..planes.pixels).step_by(PARTIAL) {
@@ -131,7 +131,7 @@ unsafe fn products_of<L: Lanes>(planes: &Products<'_>, to: &mut Sums) {
                 let [mut sums, mut products] = [[L::splat(0.0); 4]; 2];
                 for i in 0..len {
                     let [ograd, data] = [planes.ograd, planes.data].map(|from| L::load(from.add(at + i * BLOCK)));
-                    let (through, distance) = let_through(ograd, data, factors);
+                    let (through, distance) = let_through::<L, RELU>(ograd, data, factors);
                     sums[i % 4] = sums[i % 4].add(through);
                     products[i % 4] = through.mul_add(distance, products[i % 4]);
                 }
@@ -144,17 +144,17 @@ unsafe fn products_of<L: Lanes>(planes: &Products<'_>, to: &mut Sums) {
     }
 }
 
-/// Returns the gradient where ReLU let the value through and 0 elsewhere, and the distance of the data from the mean.
-/// Uses exactly the operations of the forward pass, so both passes agree on which values are positive.
+/// Returns the gradient and the distance of the data from the mean. With `RELU` the gradient is 0 where ReLU did not let
+/// the value through. Uses exactly the operations of the forward pass, so both passes agree on which values are positive.
 ///
 /// # Safety
 /// The processor must have the instructions of `L`.
 #[inline(always)]
-pub unsafe fn let_through<L: Lanes>(ograd: L, data: L, [mean, scale, shift]: [L; 3]) -> (L, L) {
+pub unsafe fn let_through<L: Lanes, const RELU: bool>(ograd: L, data: L, [mean, scale, shift]: [L; 3]) -> (L, L) {
     // SAFETY: these operations use only registers, and the caller is compiled for the instructions of `L`.
     unsafe {
         let distance = data.sub(mean);
-        (ograd.where_above_zero(distance.mul_add(scale, shift)), distance)
+        if RELU { (ograd.where_above_zero(distance.mul_add(scale, shift)), distance) } else { (ograd, distance) }
     }
 }
 

@@ -1,11 +1,12 @@
-//! Updates of weights in one pass: gradient descent with and without momentum, also for several weights and with master
-//! weights, and Adam. A piece of weight, gradient and states is read into the L1 cache, updated there in `f32`, and
+//! Updates of weights in one pass, for the optimizers in [`rule`], also for several weights and with master weights. A piece of weight, gradient and states is read into the L1 cache, updated there in `f32`, and
 //! written.
 //!
 //! If there are several weights, each is split over the team as in a call for one weight. So the results have the same bits
 //! as separate calls for each weight.
 
-use crate::level::{Level, Loop};
+mod rule;
+
+use crate::level::Level;
 use crate::number::Element;
 use crate::plan::{Planned, row_major};
 use crate::pointwise::HalfFloat;
@@ -13,112 +14,23 @@ use crate::split::in_element_ranges;
 use crate::tensors::{Mode, PIECE, Sink, Source};
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, OpCall};
-use mxrs_ops::PreloadedAdamParams;
-use mxrs_ops::optim::adam::AdamParams;
-use mxrs_ops::optim::multi_sgd::{MultiSgdMomParams, MultiSgdParams};
-use mxrs_ops::optim::preloaded_sgd::{PreloadedSgdMomParams, PreloadedSgdParams};
-use mxrs_ops::optim::sgd::{SgdMomParams, SgdParams};
 use mxrs_types::{DType, Result};
+use rule::{Rates, Rule, Step};
 use std::ops::Range;
 
 /// Largest number of states of a weight.
-const MOST_STATES: usize = 2;
+const MOST_STATES: usize = 3;
 
 /// One piece of the weight, of the gradient and of each state.
 type Buffers = [[f32; PIECE]; 2 + MOST_STATES];
 
-/// The hyperparameters of an update, except learning rate and weight decay.
-#[derive(Clone, Copy, Debug)]
-struct Rule {
-    kind: Kind,
-    rescale_grad: f32,
-    /// Gradients are clipped to ± this bound; infinite if they are not clipped.
-    bound: f32,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Descent,
-    Momentum(f32),
-    Adam { beta1: f32, beta2: f32, epsilon: f32 },
-}
-
-impl Rule {
-    fn new(kind: Kind, rescale_grad: f32, clip_gradient: f32) -> Self {
-        Self { kind, rescale_grad, bound: if clip_gradient >= 0.0 { clip_gradient } else { f32::INFINITY } }
-    }
-
-    fn n_states(&self) -> usize {
-        match self.kind {
-            Kind::Descent => 0,
-            Kind::Momentum(_) => 1,
-            Kind::Adam { .. } => 2,
-        }
-    }
-}
-
-/// Learning rates and weight decays: numbers known when the call is planned, or the last two inputs, each with one value for
-/// each of this many weights.
-enum Rates {
-    Known(Vec<(f32, f32)>),
-    Inputs(usize),
-}
-
-/// The rule of a call, by its operator's name; `None` for operators that are not updates.
-fn of(call: &OpCall<'_>) -> Option<(Rule, Rates)> {
-    let params = call.params;
-    let lists = |lrs: &[f32], wds: &[f32]| Rates::Known(lrs.iter().copied().zip(wds.iter().copied()).collect());
-    let weights = |n: i32| Rates::Inputs(usize::try_from(n).unwrap_or(0));
-    Some(match call.op.name {
-        "sgd_update" | "mp_sgd_update" => {
-            let p = params.get::<SgdParams>();
-            (Rule::new(Kind::Descent, p.rescale_grad, p.clip_gradient), Rates::Known(vec![(p.lr, p.wd)]))
-        }
-        "sgd_mom_update" | "mp_sgd_mom_update" => {
-            let p = params.get::<SgdMomParams>();
-            let rule = Rule::new(Kind::Momentum(p.momentum), p.rescale_grad, p.clip_gradient);
-            (rule, Rates::Known(vec![(p.lr, p.wd)]))
-        }
-        "multi_sgd_update" | "multi_mp_sgd_update" => {
-            let p = params.get::<MultiSgdParams>();
-            (Rule::new(Kind::Descent, p.rescale_grad, p.clip_gradient), lists(&p.lrs.0, &p.wds.0))
-        }
-        "multi_sgd_mom_update" | "multi_mp_sgd_mom_update" => {
-            let p = params.get::<MultiSgdMomParams>();
-            (Rule::new(Kind::Momentum(p.momentum), p.rescale_grad, p.clip_gradient), lists(&p.lrs.0, &p.wds.0))
-        }
-        "preloaded_multi_sgd_update" | "preloaded_multi_mp_sgd_update" => {
-            let p = params.get::<PreloadedSgdParams>();
-            (Rule::new(Kind::Descent, p.rescale_grad, p.clip_gradient), weights(p.num_weights))
-        }
-        "preloaded_multi_sgd_mom_update" | "preloaded_multi_mp_sgd_mom_update" => {
-            let p = params.get::<PreloadedSgdMomParams>();
-            (Rule::new(Kind::Momentum(p.momentum), p.rescale_grad, p.clip_gradient), weights(p.num_weights))
-        }
-        "adam_update" => {
-            let p = params.get::<AdamParams>();
-            let kind = Kind::Adam { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon };
-            (Rule::new(kind, p.rescale_grad, p.clip_gradient), Rates::Known(vec![(p.lr, p.wd)]))
-        }
-        "_preloaded_multi_adam_update" => {
-            let p = params.get::<PreloadedAdamParams>();
-            let kind = Kind::Adam { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon };
-            (Rule::new(kind, p.rescale_grad, p.clip_gradient), weights(p.num_weights))
-        }
-        _ => return None,
-    })
-}
-
 /// Plans an update of weights, in `f32` or with 16-bit floats.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
-    let (rule, rates) = of(call)?;
+    let (rule, rates) = Rule::of(call)?;
     if let Some(desc) = call.inputs.iter().find(|d| !matches!(d.dtype, DType::F32 | DType::F16 | DType::BF16)) {
         return Some(Err(format!("{} on {}", call.op.name, desc.dtype)));
     }
-    let (n, n_shared) = match &rates {
-        Rates::Known(all) => (all.len(), 0),
-        Rates::Inputs(n) => (*n, 2),
-    };
+    let (n, n_shared) = (rates.n_weights(), rates.n_inputs());
     let n_grouped = call.inputs.len() - n_shared.min(call.inputs.len());
     if n == 0 || !n_grouped.is_multiple_of(n) || call.outputs.len() < n {
         return Some(Err(format!("{} with {} inputs", call.op.name, call.inputs.len())));
@@ -152,19 +64,26 @@ impl Update {
         let modes: Vec<Mode> = (0..self.outputs.len())
             .map(|output| Mode::of(args, output, self.outputs[output]))
             .collect::<Result<_>>()?;
+        let shared = |input: usize, which: usize| {
+            let source = Source::<f32>::of(args, n * self.stride + input);
+            // SAFETY: inputs that belong to no weight are not among the rewritten inputs, so nothing writes them during
+            // the call.
+            unsafe { source.at(which) }
+        };
         for (which, size) in self.sizes.iter().enumerate() {
+            let mut rule = self.rule;
             let (lr, wd) = match &self.rates {
                 Rates::Known(all) => all[which],
-                Rates::Inputs(_) => {
-                    let at = |i| {
-                        let source = Source::<f32>::of(args, i);
-                        // SAFETY: learning rates and weight decays are not among the rewritten inputs, so nothing
-                        // writes them during the call.
-                        unsafe { source.at(which) }
-                    };
-                    (at(n * self.stride), at(n * self.stride + 1))
+                Rates::WithScale(rates) => {
+                    rule.rescale_grad = shared(0, 0);
+                    *rates
                 }
+                Rates::Inputs(_) => (shared(0, which), shared(1, which)),
             };
+            // Without a usable scale, the old values are written.
+            let rule = (rule.rescale_grad.is_finite() && rule.rescale_grad != 0.0
+                || !matches!(self.rates, Rates::WithScale(_)))
+            .then_some(rule);
             in_element_ranges(args.team, *size, &|range| {
                 let mut buffers = [[0.0f32; PIECE]; 2 + MOST_STATES];
                 let mut start = range.start;
@@ -172,7 +91,7 @@ impl Update {
                     let end = range.end.min(start + PIECE);
                     // SAFETY: the ranges of threads are disjoint, `end <= size`, and `piece` accesses the tensors of
                     // this weight (value, gradient, states) only at `start..end`.
-                    unsafe { self.piece(args, &modes, which, start..end, (lr, wd), &mut buffers) };
+                    unsafe { self.piece(args, &modes, which, start..end, (rule, lr, wd), &mut buffers) };
                     start = end;
                 }
             });
@@ -190,7 +109,7 @@ impl Update {
         modes: &[Mode],
         which: usize,
         at: Range<usize>,
-        (lr, wd): (f32, f32),
+        (rule, lr, wd): (Option<Rule>, f32, f32),
         buffers: &mut Buffers,
     ) {
         let (n, first) = (self.sizes.len(), which * self.stride);
@@ -207,9 +126,10 @@ impl Update {
             }
         }
         let len = at.len();
-        let [mom, var] = states;
-        let (weight, grad, states) = (&mut weight[..len], &grad[..len], [&mut mom[..len], &mut var[..len]]);
-        self.level.run(Step { rule: self.rule, lr, wd, weight, grad, states });
+        if let Some(rule) = rule {
+            let (weight, grad, states) = (&mut weight[..len], &grad[..len], states.each_mut().map(|s| &mut s[..len]));
+            self.level.run(Step { rule, lr, wd, weight, grad, states });
+        }
         // SAFETY: the caller promises that no other thread uses these elements, and all inputs have been copied to the
         // buffers.
         unsafe {
@@ -280,50 +200,5 @@ unsafe fn put<T: Element>(
         to.iter_mut().zip(made).for_each(|(to, x)| *to = to.plus(*x));
     } else {
         fill(to);
-    }
-}
-
-/// The update of one piece of a weight, whose elements were copied to buffers.
-struct Step<'a> {
-    rule: Rule,
-    lr: f32,
-    wd: f32,
-    weight: &'a mut [f32],
-    grad: &'a [f32],
-    states: [&'a mut [f32]; MOST_STATES],
-}
-
-/// `x` limited to ±`bound`; NaN stays NaN.
-#[inline(always)]
-fn clip(x: f32, bound: f32) -> f32 {
-    let below = if x > bound { bound } else { x };
-    if below < -bound { -bound } else { below }
-}
-
-impl Loop for Step<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { rule: Rule { kind, rescale_grad, bound }, lr, wd, weight, grad, states: [first, second] } = self;
-        let weights = weight.iter_mut().zip(grad);
-        match kind {
-            Kind::Descent => {
-                weights.for_each(|(w, g)| *w -= lr * (clip(rescale_grad * g, bound) + wd * *w));
-            }
-            Kind::Momentum(momentum) => {
-                for ((w, g), m) in weights.zip(first) {
-                    *m = momentum * *m - lr * (clip(rescale_grad * g, bound) + wd * *w);
-                    *w += *m;
-                }
-            }
-            Kind::Adam { beta1, beta2, epsilon } => {
-                for (((w, g), m), v) in weights.zip(first).zip(second) {
-                    let g = clip(rescale_grad * g + wd * *w, bound);
-                    *m = beta1 * *m + (1.0 - beta1) * g;
-                    *v = beta2 * *v + (1.0 - beta2) * g * g;
-                    *w -= lr * *m / (v.sqrt() + epsilon);
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,78 @@
+//! Products of two matrices in memory, of any size and order. Unlike the products of convolutions, they need no packed
+//! weights: a left operand whose steps are neighbors is read in place, and the right operand is packed a few panels at
+//! a time, into a buffer that stays in the second-level cache.
+//!
+//! ```text
+//! result[row][column] = sum over steps of left[row, step] * right[column, step] + bias
+//! ```
+//!
+//! "Steps" are the terms of a sum. Both operands have them, so an operand has one of two orders ([`Order`]), and the
+//! operands can change places: the product then computes the transposed result, and transposes it while writing.
+//! [`MatrixProblem::fastest`] takes the arrangement that copies less.
+
+mod layers;
+mod pack;
+mod product;
+#[cfg(test)]
+mod tests;
+
+pub use layers::{forward, gradient};
+pub use product::MatrixProduct;
+
+/// The order of an operand in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The steps of a row are neighbors: `[rows][steps]`.
+    StepsInside,
+    /// The rows of a step are neighbors: `[steps][rows]`.
+    StepsOutside,
+}
+
+/// Sizes and orders of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixProblem {
+    /// Rows of the left operand.
+    pub rows: usize,
+    /// Rows of the right operand, which are columns of the result.
+    pub columns: usize,
+    /// Terms of each sum.
+    pub steps: usize,
+    /// Order of the left operand.
+    pub left: Order,
+    /// Order of the right operand.
+    pub right: Order,
+}
+
+/// Columns of the result that are computed while a part of the left operand is in the first-level cache.
+const COLUMNS_AT_ONCE: usize = 256;
+
+impl MatrixProblem {
+    /// Multiplications and additions.
+    pub fn multiply_adds(&self) -> f64 {
+        self.rows as f64 * self.columns as f64 * self.steps as f64
+    }
+
+    /// The same product with its operands in each other's place.
+    fn swapped(self) -> Self {
+        let Self { rows, columns, steps, left, right } = self;
+        Self { rows: columns, columns: rows, steps, left: right, right: left }
+    }
+
+    /// The problem, or the swapped one if that copies less. The second value says whether it is the swapped one, whose
+    /// result is transposed.
+    fn fastest(self) -> (Self, bool) {
+        let (swapped, transposing) = (self.swapped(), self.rows as f64 * self.columns as f64);
+        if swapped.copying() + transposing < self.copying() { (swapped, true) } else { (self, false) }
+    }
+
+    /// Estimated time of all copies of the operands, in values that are moved one by one.
+    fn copying(&self) -> f64 {
+        let [rows, columns, steps] = [self.rows, self.columns, self.steps].map(|n| n as f64);
+        // Whole cache lines are copied about ten times as fast as single values.
+        let right = columns * steps * if self.right == Order::StepsInside { 1.0 } else { 0.1 };
+        // The left operand is packed again for each group of columns.
+        let groups = self.columns.div_ceil(COLUMNS_AT_ONCE) as f64;
+        let left = if self.left == Order::StepsInside { 0.0 } else { 0.5 * rows * steps * groups };
+        left + right
+    }
+}
