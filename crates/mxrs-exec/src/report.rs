@@ -32,7 +32,7 @@ pub struct StepReport {
     pub n_calls: usize,
     /// Multiply-adds, by the operator's own estimate; 0 for copies.
     pub multiply_adds: u64,
-    /// Bytes of all inputs and outputs together.
+    /// Bytes of all inputs and outputs together; 0 for views, which move nothing.
     pub bytes: usize,
     /// Whether the step is a prepare step, which runs only after a constant changed.
     pub is_prepare: bool,
@@ -138,7 +138,10 @@ pub(crate) fn step_reports(program: &Program) -> Vec<StepReport> {
             outputs: text(&step.outputs),
             n_calls: step.n_calls,
             multiply_adds: step.multiply_adds,
-            bytes: step.inputs.iter().chain(&step.outputs).map(|&v| program.values[v].desc.size_bytes()).sum(),
+            bytes: match &step.action {
+                Action::View => 0,
+                _ => step.inputs.iter().chain(&step.outputs).map(|&v| program.values[v].desc.size_bytes()).sum(),
+            },
             is_prepare,
             chosen_by: step.chosen_by,
             refusals: step.refusals.clone(),

@@ -1,7 +1,11 @@
 //! Recording on many threads and collecting: order, nesting, drops, threads that end.
 #![cfg(not(loom))]
 
-use mxrs_trace::{Collector, Count, Event, Kinds, Label, Span, SpanInfo, SpanKind, now_ns, open_apart, record, span};
+use mxrs_trace::{
+    Collector, Count, Event, Kinds, Label, Span, SpanInfo, SpanKind, api_call, is_on, now_ns, open_apart, operator,
+    record, span,
+};
+use mxrs_types::Device;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -40,6 +44,27 @@ fn a_process_has_one_collector() {
     drop(Collector::claim().unwrap());
 }
 
+/// While a kind is off, the place that records it only loads one word: it makes no name, reads no clock, and leaves no record.
+#[test]
+fn t4_a_profiler_that_is_off_does_nothing() {
+    let (_turn, mut collector) = turn();
+    let places = || {
+        for kind in [Kinds::SYMBOLIC, Kinds::IMPERATIVE, Kinds::API, Kinds::MEMORY, Kinds::ENGINE, Kinds::USER] {
+            let made = is_on(kind).then(|| span(info("made")));
+            assert!(made.is_none());
+        }
+        assert!(api_call("off").is_none() && operator("off", Device::cpu(0)).is_none());
+    };
+    places();
+    std::thread::spawn(places).join().unwrap();
+    assert_eq!((collector.drain(|_, event| panic!("{event:?}")), collector.n_dropped()), (0, 0));
+    collector.switch(Kinds::USER);
+    assert!(is_on(Kinds::USER) && !is_on(Kinds::ENGINE) && api_call("off").is_none());
+    collector.switch(Kinds::NONE);
+    assert!(!is_on(Kinds::ALL));
+    assert_eq!(collector.drain(|_, event| panic!("{event:?}")), 0);
+}
+
 /// Only the kinds that are on are recorded, for every set of MXNet's modes.
 #[test]
 fn each_mode_records_exactly_its_kinds() {
@@ -50,7 +75,7 @@ fn each_mode_records_exactly_its_kinds() {
         for kind in kinds {
             drop(span(SpanInfo::new(kind, Label::of("x"))));
         }
-        mxrs_trace::grown(mxrs_types::Device::cpu(0), 1, 1);
+        mxrs_trace::grown(Device::cpu(0), 1, 1);
         let mut seen = 0;
         collector.drain(|_, event| {
             seen |= match event {

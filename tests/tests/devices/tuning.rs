@@ -2,7 +2,7 @@
 
 use super::{BATCH, CPU, GPU, Plug};
 use mxrs::env::MapSource;
-use mxrs::exec::{ChosenBy, Search};
+use mxrs::exec::{ChosenBy, Search, StepReport};
 use mxrs::format::tuning::TuningFile;
 use mxrs::types::{Device, Shape};
 use mxrs::{Model, Runtime, RuntimeBuilder};
@@ -26,8 +26,9 @@ fn chosen(runtime: &Runtime, device: Device) -> Vec<ChosenBy> {
     bound.executor().forward().unwrap();
     bound.executor().outputs()[0].wait_to_read().unwrap();
     let steps = bound.executor().report().unwrap().steps;
-    let chosen: Vec<_> =
-        steps.iter().filter(|step| step.op.contains("Convolution")).map(|step| step.chosen_by).collect();
+    // oneDNN fuses the activation into the convolution.
+    let is_convolution = |step: &&StepReport| step.op.contains("Convolution") || step.op == "_sg_conv";
+    let chosen: Vec<_> = steps.iter().filter(is_convolution).map(|step| step.chosen_by).collect();
     assert!(chosen.len() >= 2, "{steps:?}");
     chosen
 }

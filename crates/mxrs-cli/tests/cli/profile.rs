@@ -93,7 +93,7 @@ fn an_unchanged_training_is_profiled_with_all_its_steps() {
     let segments: Vec<&Span> = spans.iter().filter(|span| span.category == "segment").collect();
     assert!(segments.len() <= 4 * BATCHES, "{}", segments.len());
     let (whole, inside): (f64, f64) = segments.iter().fold((0.0, 0.0), |(w, i), s| (w + s.us, i + s.inside_us));
-    assert!(inside <= whole && inside > 0.9 * whole, "{inside} us of {whole} us are steps");
+    assert!(inside <= whole && inside > 0.97 * whole, "{inside} us of {whole} us are steps");
 }
 
 /// D53: each mode records its kinds and no other.
