@@ -24,7 +24,21 @@ pub(super) struct Lines {
     quoted: FxHashMap<Label, Arc<str>>,
     /// What spans that differ in their times only have in common.
     spans: FxHashMap<SpanKey, Arc<SpanText>>,
+    /// What values of one counter on one thread have in common: the text before the time, between time and value, and after
+    /// the value.
+    counters: FxHashMap<(CounterKey, u32), Arc<[String; 3]>>,
     is_first: bool,
+}
+
+/// What decides the name of a counter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum CounterKey {
+    /// Name and category of a counter of a program.
+    Named(Label, Label),
+    /// The memory of a device, in use or held by its pool.
+    Memory(Device, bool),
+    /// The tasks of the engine that were pushed and have not run.
+    Pending,
 }
 
 /// What decides the text of a span, except its times.
@@ -70,6 +84,7 @@ impl Lines {
             threads: FxHashSet::default(),
             quoted: FxHashMap::default(),
             spans: FxHashMap::default(),
+            counters: FxHashMap::default(),
             is_first: true,
         };
         let cpus = (0..n_cpus).map(Device::cpu);
@@ -88,9 +103,13 @@ impl Lines {
         self.text.clear();
     }
 
-    fn line(&mut self, line: fmt::Arguments<'_>) {
+    fn begin_line(&mut self) {
         self.text.push_str(if self.is_first { "\n" } else { ",\n" });
         self.is_first = false;
+    }
+
+    fn line(&mut self, line: fmt::Arguments<'_>) {
+        self.begin_line();
         // Writing to a string does not fail.
         let _ = self.text.write_fmt(line);
     }
@@ -143,12 +162,17 @@ impl Lines {
             Event::Span(span) => self.span(thread, span),
             Event::Mark(mark) => self.mark(thread, mark),
             Event::Count(Count { name, category, at_ns, value, .. }) => {
-                self.counter(thread, names::domain_of(*category), name.text(), *at_ns, *value);
+                let key = CounterKey::Named(*name, *category);
+                self.counter(thread, key, (*at_ns, *value), || (names::domain_of(*category), name.text().to_owned()));
             }
             Event::Memory(memory) => {
                 if let Some(level) = level {
-                    let (category, counter, bytes) = names::counter_of(level);
-                    self.counter(thread, category, &counter, memory.at_ns, bytes);
+                    let key = CounterKey::Memory(level.device, level.is_of_pool);
+                    let bytes = if level.is_of_pool { level.pool_bytes } else { level.live_bytes };
+                    self.counter(thread, key, (memory.at_ns, bytes), || {
+                        let (category, counter, _) = names::counter_of(level);
+                        (category, counter)
+                    });
                 }
             }
             _ => {}
@@ -157,8 +181,7 @@ impl Lines {
 
     /// A line of text, a time, and text.
     fn line_at(&mut self, at_ns: u64, [before, after]: &[String; 2]) {
-        self.text.push_str(if self.is_first { "\n" } else { ",\n" });
-        self.is_first = false;
+        self.begin_line();
         self.text.push_str(before);
         Micros(at_ns).push(&mut self.text);
         self.text.push_str(after);
@@ -212,7 +235,8 @@ impl Lines {
             "{{\"name\":\"task\",\"cat\":\"engine\",\"ph\":{step},\"id\":\"0x{id:x}\",\"ts\":{ts},\"pid\":{process},\"tid\":{tid}}}"
         ));
         if span.kind != SpanKind::Run {
-            self.counter(thread, names::ENGINE, "Pending tasks", span.begin_ns, span.pending.into());
+            let value = (span.begin_ns, span.pending.into());
+            self.counter(thread, CounterKey::Pending, value, || (names::ENGINE, "Pending tasks".to_owned()));
         }
     }
 
@@ -232,13 +256,37 @@ impl Lines {
         ));
     }
 
-    fn counter(&mut self, thread: ThreadInfo, category: &str, name: &str, at_ns: u64, value: u64) {
-        let process = self.category(category);
-        let (name, category) = (json_string(cut(name)), json_string(category));
-        let (ts, tid) = (Micros(at_ns), thread.number);
-        self.line(format_args!(
-            "{{\"name\":{name},\"cat\":{category},\"ph\":\"C\",\"ts\":{ts},\"args\":{{{name}:{value}}},\"pid\":{process},\"tid\":{tid}}}"
-        ));
+    /// A value of a counter; `name` returns its category and its name.
+    fn counter(
+        &mut self,
+        thread: ThreadInfo,
+        key: CounterKey,
+        (at_ns, value): (u64, u64),
+        name: impl FnOnce() -> (&'static str, String),
+    ) {
+        let key = (key, thread.number);
+        let text = match self.counters.get(&key) {
+            Some(text) => Arc::clone(text),
+            None => {
+                let (category, name) = name();
+                let process = self.category(category);
+                let (name, category, tid) = (json_string(cut(&name)), json_string(category), thread.number);
+                let text = Arc::new([
+                    format!("{{\"name\":{name},\"cat\":{category},\"ph\":\"C\",\"ts\":"),
+                    format!(",\"args\":{{{name}:"),
+                    format!("}},\"pid\":{process},\"tid\":{tid}}}"),
+                ]);
+                self.counters.insert(key, Arc::clone(&text));
+                text
+            }
+        };
+        let [before, between, after] = &*text;
+        self.begin_line();
+        self.text.push_str(before);
+        Micros(at_ns).push(&mut self.text);
+        self.text.push_str(between);
+        self.text.push_str(itoa::Buffer::new().format(value));
+        self.text.push_str(after);
     }
 }
 
