@@ -21,6 +21,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
+/// The smallest change of an operator or a node as a part of the time of the whole run. Smaller ones are not named: a view that
+/// takes 20 nanoseconds more is of no interest.
+const LEAST_OF_WHOLE: f64 = 5e-4;
+
 /// What a comparison names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
@@ -254,8 +258,9 @@ fn verdict(row: &Row, effect: Option<Effect>, min_effect: f64, certainty: f64) -
         _ if row.a.calls == 0 => Verdict::OnlyInB,
         Some(effect) if effect.is_founded && effect.certainty >= certainty => {
             let change = effect.log_ratio.exp_m1();
+            let of_whole = row.a.share.max(row.b.share) * change.abs();
             // A time that is divided by 1.03 changed as much as one that is multiplied by it.
-            match effect.log_ratio.abs() >= min_effect.ln_1p() {
+            match effect.log_ratio.abs() >= min_effect.ln_1p() && of_whole >= LEAST_OF_WHOLE {
                 true if change > 0.0 => Verdict::Slower,
                 true => Verdict::Faster,
                 false => Verdict::Same,

@@ -4,6 +4,7 @@
 //! distinguished by their order; so are those of one operator in a trace that does not name nodes, such as MXNet's.
 
 use super::calls::{Call, Run};
+use super::model::FEWEST;
 use super::robust::median;
 use rustc_hash::FxHashMap;
 
@@ -92,7 +93,15 @@ pub(super) fn align(groups: &Groups, runs: &[Run; 2]) -> (Vec<Unit>, [usize; 2])
             split(&calls[side], n_positions, are_distinguished, n_iterations[side])
         });
         let [in_a, in_b] = of_side;
-        units.extend(in_a.into_iter().zip(in_b).map(|(a, b)| Unit { group: group as u32, sides: [a, b] }));
+        units.extend(in_a.into_iter().zip(in_b).map(|(mut a, mut b)| {
+            // Calls that most iterations lack have no typical time, and say nothing about the speed of the machine.
+            for (side, n_iterations) in [&mut a, &mut b].into_iter().zip(n_iterations) {
+                if n_iterations >= FEWEST && side.values.len() < FEWEST {
+                    side.values.clear();
+                }
+            }
+            Unit { group: group as u32, sides: [a, b] }
+        }));
     }
     (units, n_iterations)
 }
@@ -100,12 +109,15 @@ pub(super) fn align(groups: &Groups, runs: &[Run; 2]) -> (Vec<Unit>, [usize; 2])
 /// The begins of the iterations: those of the first group that is called equally often in each of them.
 ///
 /// The number of iterations is the largest number of calls of a group by which the numbers of most groups can be divided.
+/// Groups that are called once, such as those that prepare weights, do not belong to an iteration if others are called more
+/// often.
 fn iterations(groups: &Groups, calls: &[Call]) -> Vec<f64> {
     let mut counts = vec![0_usize; groups.len()];
     calls.iter().for_each(|call| counts[call.group as usize] += 1);
     // How many groups have a number of calls: there are fewer different numbers than groups.
     let mut n_groups: FxHashMap<usize, usize> = FxHashMap::default();
-    counts.iter().filter(|count| **count > 0).for_each(|count| *n_groups.entry(*count).or_default() += 1);
+    let fewest = if counts.iter().any(|count| *count > 1) { 2 } else { 1 };
+    counts.iter().filter(|count| **count >= fewest).for_each(|count| *n_groups.entry(*count).or_default() += 1);
     let n_all: usize = n_groups.values().sum();
     let divided = |by: usize| -> usize {
         n_groups.iter().filter(|(count, _)| count.is_multiple_of(by)).map(|(_, n_groups)| n_groups).sum()
