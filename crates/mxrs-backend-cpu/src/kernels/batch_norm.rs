@@ -103,12 +103,7 @@ impl Problem {
     }
 
     /// Writes each plane, with the factors of its channel, by `fill`.
-    fn write<'a, T: Float>(
-        &self,
-        args: &KernelArgs<'a>,
-        out: Sink<'a, T>,
-        fill: &(dyn Fn(Range<usize>, &mut [T], &Factors<T>) + Sync),
-    ) {
+    fn write<'a, T: Float>(&self, args: &KernelArgs<'a>, out: Sink<'a, T>, fill: &Fill<'_, T>) {
         let factors = Scratch::<Pair>::of(args, 0, self.planes() + 2 * self.channels).written();
         in_ranges(args.team, self.planes(), 2 * self.inner, &|planes| {
             for plane in planes {
@@ -124,6 +119,9 @@ impl Problem {
         });
     }
 }
+
+/// Computes a piece of the output: its elements, the piece, and the factors of its channel.
+type Fill<'a, T> = dyn Fn(Range<usize>, &mut [T], &Factors<T>) + Sync + 'a;
 
 /// What a plane is computed with. Forward: `(x - mean) * scale + shift`. Backward:
 /// `(ograd - shift - (x - mean) * slope) * scale`.
