@@ -14,7 +14,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::Format;
 use crate::process::Run;
-use crate::session::{Kernels, Session};
+use crate::session::Session;
 use install::Installed;
 
 /// Names of all networks. The program `compare_score` reads the same list, and its tests compare the list with the models.
@@ -151,12 +151,8 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(python) = args.python.as_ref().filter(|_| args.wants(&[Peer::Mxnet])) {
         install::expect_mxnet(python)?;
     }
-    let session = Session::native()?;
-    let flags: &[&str] = match session.kernels {
-        Kernels::OneDnn => &["--features", "onednn"],
-        Kernels::Reference => &[],
-    };
-    let run = super::built(&session, "compare_score", flags)?;
+    let session = Session::rust_only()?;
+    let run = super::built(&session, "compare_score", session.kernels.feature_flags())?;
     let run = if args.from.is_some() { run } else { prepared(&session, args, run)? };
     // Relative paths are resolved here, because the program runs in the root of the workspace.
     let here = std::env::current_dir()?;
@@ -168,7 +164,7 @@ fn prepared(session: &Session, args: &Args, run: Run) -> Result<Run> {
     let cache = args.cache.clone().unwrap_or_else(|| session.target_dir().join("compare-score"));
     std::fs::create_dir_all(&cache)?;
     let cache = cache.canonicalize()?;
-    session.cargo("build").arg("--release").args(session.kernels.package_flags("mxrs-cli")).stream()?;
+    session.cargo("build").arg("--release").args(["-p", "mxrs-cli"]).args(session.kernels.feature_flags()).stream()?;
     let installed = install::peers(session, args, &cache);
     let mxrs = session.target_dir().join("release").join(format!("mxrs{}", std::env::consts::EXE_SUFFIX));
     Ok(args.places(run, &installed).arg("--mxrs").arg(mxrs))
