@@ -306,7 +306,8 @@ fn gradients_of_weights_of_first_layers_agree_with_double() {
         {
             let pad = (numbers.below(window.0), numbers.below(window.1));
             let random = Case::random(&mut numbers, window, stride);
-            let case = Case { n: 2, c, k: numbers.of([16, 40, 64]), size: (45, 38), pad, ..random };
+            let (n, k) = (numbers.of([4, 5, 34]), numbers.of([16, 40, 64]));
+            let case = Case { n, c, k, size: (45, 38), pad, ..random };
             let name = case.check(Of::Weight, &backend, &team, &mut numbers);
             assert!(name.starts_with("nnpack:weight_gradient_folded"), "{case:?} {name}");
         }
@@ -322,7 +323,8 @@ fn gradients_are_the_same_bits_on_any_number_of_threads() {
         for (window, stride) in [((1, 1), (1, 1)), ((3, 3), (1, 1)), ((1, 7), (1, 1)), ((7, 7), (2, 2))] {
             // Two of the gradients of weights are those of a first layer.
             let c = if of == Of::Weight && [3, 7].contains(&window.0) { 3 } else { 70 };
-            let case = Case { n: 3, c, k: 100, size: (17, 19), ..Case::random(&mut numbers, window, stride) };
+            let size = if window == (7, 7) { (45, 38) } else { (17, 19) };
+            let case = Case { n: 5, c, k: 100, size, ..Case::random(&mut numbers, window, stride) };
             let [data, weight, ograd] = case.shapes().map(|sizes| sizes.iter().product::<usize>());
             let mut tensor = |n| numbers.tensor(n, 1024);
             let (first, second) = (tensor(ograd), tensor(if of == Of::Data { weight } else { data }));
