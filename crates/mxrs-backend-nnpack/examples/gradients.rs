@@ -1,4 +1,5 @@
-//! Times the gradients of a network's convolutions, and the packing of weights, which every training step repeats.
+//! Times the gradients of a network's convolutions, and the packing of weights, which every training step repeats; and the
+//! gradients of pooling.
 //!
 //! ```text
 //! cargo run --release -p mxrs-backend-nnpack --example gradients -- [THREADS [BATCH]]
@@ -12,23 +13,27 @@ use mxrs_types::{DType, Result, WriteReq};
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-/// Input and output channels, height and width of the data, window, stride.
-const LAYERS: [[usize; 5]; 15] = [
-    [3, 64, 224, 7, 2],
-    [64, 64, 56, 3, 1],
-    [128, 128, 28, 3, 1],
-    [256, 256, 14, 3, 1],
-    [512, 512, 7, 3, 1],
-    [128, 128, 56, 3, 2],
-    [256, 256, 28, 3, 2],
-    [512, 512, 14, 3, 2],
-    [64, 256, 56, 1, 1],
-    [256, 64, 56, 1, 1],
-    [512, 128, 28, 1, 1],
-    [1024, 256, 14, 1, 1],
-    [512, 2048, 7, 1, 1],
-    [256, 512, 56, 1, 2],
-    [1024, 2048, 14, 1, 2],
+/// Input and output channels, height and width of the data, window, stride, groups.
+const LAYERS: [[usize; 6]; 19] = [
+    [3, 64, 224, 7, 2, 1],
+    [64, 64, 56, 3, 1, 1],
+    [128, 128, 28, 3, 1, 1],
+    [256, 256, 14, 3, 1, 1],
+    [512, 512, 7, 3, 1, 1],
+    [128, 128, 56, 3, 2, 1],
+    [256, 256, 28, 3, 2, 1],
+    [512, 512, 14, 3, 2, 1],
+    [64, 256, 56, 1, 1, 1],
+    [256, 64, 56, 1, 1, 1],
+    [512, 128, 28, 1, 1, 1],
+    [1024, 256, 14, 1, 1, 1],
+    [512, 2048, 7, 1, 1, 1],
+    [256, 512, 56, 1, 2, 1],
+    [1024, 2048, 14, 1, 2, 1],
+    [128, 128, 56, 3, 1, 32],
+    [256, 256, 28, 3, 1, 32],
+    [512, 512, 14, 3, 1, 32],
+    [256, 256, 56, 3, 2, 32],
 ];
 const ROUNDS: usize = 3;
 
@@ -44,24 +49,76 @@ fn main() -> Result<()> {
             time(&backend, &team, batch, layer, op)?;
         }
     }
+    for pool_type in ["max", "avg"] {
+        time_pooling(&backend, &team, batch, pool_type)?;
+    }
     Ok(())
 }
 
-fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 5], name: &str) -> Result<()> {
-    let [c, k, size, window, stride] = layer;
+/// Times the gradient of a pooling of 3x3 pixels with a stride of 2, as in residual networks.
+fn time_pooling(backend: &Nnpack, team: &Team, batch: usize, pool_type: &str) -> Result<()> {
+    let ops = mxrs_ops::catalog();
+    let op = ops.get(if pool_type == "max" { "_backward_Pooling" } else { "_backward_Pooling_average" })?;
+    let attrs = [("kernel", "(3, 3)"), ("stride", "(2, 2)"), ("pad", "(1, 1)"), ("pool_type", pool_type)];
+    let params = op.parse(&Attrs::from(attrs))?;
+    let [data, pooled] = [112, 56].map(|size| TensorDesc::dense([batch, 64, size, size], DType::F32));
+    let inputs = [pooled.clone(), data.clone(), pooled];
+    let inputs = if pool_type == "max" { &inputs[..] } else { &inputs[..2] };
+    let outputs = [data.clone()];
+    let is_constant = &[false; 3][..inputs.len()];
+    let call = OpCall { op, params: &params, inputs, outputs: &outputs, is_constant, is_train: true };
+    let Ok(offer) = backend.offer(&call) else {
+        println!("the gradient of {pool_type} pooling is not taken");
+        return Ok(());
+    };
+    let planned = offer.build()?;
+    let given: Vec<_> =
+        inputs.iter().map(|desc| AlignedBuffer::from_f64(&vec![0.37; desc.shape.n_elements()], DType::F32)).collect();
+    let mut made = AlignedBuffer::from_f64(&vec![0.0; data.shape.n_elements()], DType::F32);
+    let raw: Vec<_> = given.iter().map(|buffer| RawTensor::from_slice(buffer.bytes())).collect();
+    let args = KernelArgs {
+        inputs: &raw,
+        outputs: &[RawTensor::from_mut_slice(made.bytes_mut())],
+        reqs: &[WriteReq::Write],
+        scratch: RawTensor::from_mut_slice(&mut []),
+        team,
+        random: None,
+        stream: None,
+    };
+    let mut best = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        mxrs_testkit::run_kernel(&*planned.kernel, &args)?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    let read = if pool_type == "max" { inputs } else { &inputs[..1] };
+    let bytes: usize = read.iter().chain(&outputs).map(TensorDesc::size_bytes).sum();
+    println!(
+        "{pool_type} pooling {:9.3} ms {:6.1} GB/s  {}",
+        1e3 * best,
+        1e-9 * bytes as f64 / best,
+        planned.kernel.name()
+    );
+    Ok(())
+}
+
+fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 6], name: &str) -> Result<()> {
+    let [c, k, size, window, stride, groups] = layer;
     let (pad, ops) = (window / 2, mxrs_ops::catalog());
     let op = ops.get(name)?;
     let text = |n: usize| format!("({n}, {n})");
-    let (kernel, pads, strides, filters) = (text(window), text(pad), text(stride), k.to_string());
+    let (kernel, pads, strides) = (text(window), text(pad), text(stride));
+    let (filters, n_groups) = (k.to_string(), groups.to_string());
     let params = op.parse(&Attrs::from([
         ("kernel", kernel.as_str()),
         ("pad", &pads),
         ("stride", &strides),
         ("num_filter", &filters),
+        ("num_group", &n_groups),
         ("no_bias", "True"),
     ]))?;
     let out = (size + 2 * pad - window) / stride + 1;
-    let [data, weight, ograd] = [[batch, c, size, size], [k, c, window, window], [batch, k, out, out]]
+    let [data, weight, ograd] = [[batch, c, size, size], [k, c / groups, window, window], [batch, k, out, out]]
         .map(|sizes| TensorDesc::dense(sizes, DType::F32));
     let (inputs, result) = match name {
         "Convolution" => (vec![data, weight], ograd),
@@ -114,7 +171,7 @@ fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 5], name: &s
         }
         _ => 0.0,
     };
-    let flops = 2.0 * (batch * k * out * out * c * window * window) as f64;
+    let flops = 2.0 * (batch * k * out * out * c / groups * window * window) as f64;
     let of = name.rsplit('_').next().unwrap_or(name);
     let (ms, rate, packing_ms) = (1e3 * seconds, 1e-9 * flops / seconds, 1e3 * packing);
     println!(

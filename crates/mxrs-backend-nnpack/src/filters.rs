@@ -13,8 +13,9 @@ pub struct Filters<'a> {
     cells: usize,
     /// If the filters are flipped, their number of output channels; otherwise 0.
     flipped: usize,
-    /// The taps of the window that are used, in this order. `None` means all taps, in the order of a flipped window.
-    picked: Option<&'a [usize]>,
+    /// The taps of the window that are used, in this order; a tap that is `None` has zeros. Without a list all taps are
+    /// used, in the order of a flipped window.
+    picked: Option<&'a [Option<usize>]>,
 }
 
 impl<'a> Filters<'a> {
@@ -29,8 +30,9 @@ impl<'a> Filters<'a> {
         Self { numbers, c, cells, flipped: k, picked: None }
     }
 
-    /// Flipped filters as by [`Self::flipped`], with only the taps `picked` of each window, in this order.
-    pub fn picked(numbers: &'a [f32], [k, c]: [usize; 2], cells: usize, picked: &'a [usize]) -> Self {
+    /// Flipped filters as by [`Self::flipped`], with only the taps `picked` of each window, in this order. A tap that is
+    /// `None` has zeros.
+    pub fn picked(numbers: &'a [f32], [k, c]: [usize; 2], cells: usize, picked: &'a [Option<usize>]) -> Self {
         Self { picked: Some(picked), ..Self::flipped(numbers, [k, c], cells) }
     }
 
@@ -60,7 +62,10 @@ impl<'a> Filters<'a> {
         let (first, step) = match self.flipped {
             0 => ((k * self.c + c) * self.cells + cell, self.c * self.cells),
             n => {
-                let cell = self.picked.map_or(self.cells - 1 - cell, |picked| picked[cell]);
+                let Some(cell) = self.picked.map_or(Some(self.cells - 1 - cell), |picked| picked[cell]) else {
+                    to.fill(0.0);
+                    return;
+                };
                 ((c * n + k) * self.cells + cell, self.cells)
             }
         };

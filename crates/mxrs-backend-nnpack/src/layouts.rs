@@ -114,19 +114,27 @@ pub enum PackedForm {
     FlippedBlocks,
     /// As [`Winograd`](Self::Winograd), for flipped filters.
     FlippedWinograd(Variant),
-    /// As [`FlippedBlocks`](Self::FlippedBlocks), for each phase of the gradient of the data with this stride and
-    /// padding.
+    /// As [`FlippedBlocks`](Self::FlippedBlocks), for each phase of the gradient of the data with this stride, padding and
+    /// dilation.
     Phases(Steps),
+    /// As [`Phases`](Self::Phases), for weights of this number of groups. The filters of each phase are packed as
+    /// [`Groups`](Self::Groups). There may be at most [`MOST_GROUPS`] groups.
+    GroupPhases(Steps, u16),
     /// As [`Blocks`](Self::Blocks), for the one convolution that computes all phases of few channels.
     MergedPhases(Steps),
 }
 
 /// First id of layouts with groups. The id minus this value is the number of groups.
 const GROUPS_ID: u64 = 1 << 32;
-/// First id of layouts with phases. The id minus this value holds stride and padding.
-const PHASES_ID: u64 = 1 << 33;
-/// First id of layouts with merged phases. The id minus this value holds stride and padding.
-const MERGED_PHASES_ID: u64 = 1 << 34;
+/// First id of layouts with phases. The id minus this value holds the number of groups from this bit on, and below it the
+/// [`Steps`].
+const PHASES_ID: u64 = 1 << 60;
+/// First id of layouts with merged phases. The id minus this value holds the [`Steps`].
+const MERGED_PHASES_ID: u64 = 1 << 61;
+/// First bit of the number of groups in the id of a layout with phases.
+const GROUPS_BIT: u32 = 48;
+/// Largest number of groups of a layout with phases.
+pub const MOST_GROUPS: u16 = 4095;
 
 impl PackedForm {
     /// All forms that contain neither a number of groups nor a stride. The position of a form in this list is its id in
@@ -147,12 +155,9 @@ impl PackedForm {
     pub fn layout(self, sizes: [usize; 4]) -> Layout {
         let id = match self {
             Self::Groups(groups) => GROUPS_ID + u64::from(groups),
-            Self::Phases(Steps { stride: [a, b], pad: [c, d] }) => {
-                PHASES_ID + u64::from(u32::from_le_bytes([a, b, c, d]))
-            }
-            Self::MergedPhases(Steps { stride: [a, b], pad: [c, d] }) => {
-                MERGED_PHASES_ID + u64::from(u32::from_le_bytes([a, b, c, d]))
-            }
+            Self::Phases(steps) => PHASES_ID + steps.code(),
+            Self::GroupPhases(steps, groups) => PHASES_ID + (u64::from(groups) << GROUPS_BIT) + steps.code(),
+            Self::MergedPhases(steps) => MERGED_PHASES_ID + steps.code(),
             _ => Self::all().position(|form| form == self).unwrap_or_default() as u64,
         };
         let number_bytes = if self.is_bf16() { size_of::<bf16>() } else { size_of::<f32>() };
@@ -162,12 +167,15 @@ impl PackedForm {
     /// The form that a layout denotes.
     pub fn of(layout: &Layout) -> Option<Self> {
         match layout {
+            Layout::Opaque { backend: NAME, id, .. } if *id >= MERGED_PHASES_ID => {
+                Some(Self::MergedPhases(Steps::from_code(id - MERGED_PHASES_ID)))
+            }
             Layout::Opaque { backend: NAME, id, .. } if *id >= PHASES_ID => {
-                let is_merged = *id >= MERGED_PHASES_ID;
-                let first = if is_merged { MERGED_PHASES_ID } else { PHASES_ID };
-                let [a, b, c, d] = u32::try_from(id - first).ok()?.to_le_bytes();
-                let steps = Steps { stride: [a, b], pad: [c, d] };
-                Some(if is_merged { Self::MergedPhases(steps) } else { Self::Phases(steps) })
+                let steps = Steps::from_code(id - PHASES_ID);
+                Some(match u16::try_from((id - PHASES_ID) >> GROUPS_BIT).ok()? {
+                    0 => Self::Phases(steps),
+                    groups => Self::GroupPhases(steps, groups),
+                })
             }
             Layout::Opaque { backend: NAME, id, .. } => match id.checked_sub(GROUPS_ID) {
                 Some(groups) => Some(Self::Groups(u32::try_from(groups).ok()?)),
@@ -183,8 +191,11 @@ impl PackedForm {
         match self {
             Self::MergedPhases(steps) => MergedPhases::new(steps, [kh, kw])
                 .map_or(0, |merged| Self::Blocks.len([merged.channels(c), k, merged.window[0], merged.window[1]])),
-            // Every tap of the window is in exactly one phase.
-            Self::Phases(_) => padded_k * padded_c * kh * kw,
+            Self::Phases(steps) => padded_k * padded_c * steps.n_cells([kh, kw]),
+            Self::GroupPhases(steps, n) => {
+                let groups = Groups::flipped(usize::from(n), [k, c]);
+                groups.n * groups.packed_len(steps.n_cells([kh, kw]))
+            }
             Self::Blocks | Self::Bf16Blocks => padded_k * padded_c * kh * kw,
             Self::Bf16Rows => k * c * kh * kw,
             Self::Taps => padded_k * c * kh * kw,
@@ -243,11 +254,13 @@ mod tests {
         }
     }
 
-    const STRIDE_2: PackedForm = PackedForm::Phases(Steps { stride: [2, 2], pad: [1, 0] });
+    const STRIDE_2: Steps = Steps { stride: [2, 2], pad: [1, 0], dilate: [1, 3] };
 
     #[test]
     fn a_form_is_found_by_its_layout() {
-        for form in PackedForm::all().chain([PackedForm::Groups(2), PackedForm::Groups(40), STRIDE_2]) {
+        let groups = [PackedForm::Groups(2), PackedForm::Groups(40), PackedForm::GroupPhases(STRIDE_2, 5)];
+        let phases = [PackedForm::Phases(STRIDE_2), PackedForm::MergedPhases(Steps { dilate: [1, 1], ..STRIDE_2 })];
+        for form in PackedForm::all().chain(groups).chain(phases) {
             assert_eq!(PackedForm::of(&form.layout([40, 3, 3, 3])), Some(form));
         }
         assert_eq!(PackedForm::of(&Layout::Opaque { backend: "onednn", id: 0, size_bytes: 4 }), None);

@@ -4,7 +4,7 @@
 //! The backend takes two-dimensional convolutions with bias, sum, and ReLU or bounds as epilogue; and fully-connected
 //! layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
 //! normalization, local response normalization, and concatenation. For training it takes convolutions, fully-connected layers,
-//! batch normalization and local response normalization, with their gradients.
+//! pooling, batch normalization and local response normalization, with their gradients.
 //!
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries also know), so that a product reads its
 //! rows in place. Weights are packed once. Windows of 3x3 and a few others with stride 1 use Winograd's algorithms;

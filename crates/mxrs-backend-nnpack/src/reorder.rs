@@ -146,11 +146,10 @@ impl Kernel for Reorder {
             Conversion::Pack(PackedForm::Phases(steps)) => {
                 let mut to = &mut *to;
                 for phase in steps.phases([h, w]).unwrap_or_default() {
-                    let [rows, columns] = [0, 1].map(|i| phase.lines[i].taps.len());
-                    let sizes = [c, n, rows, columns];
+                    let sizes = [c, n, phase.lines[0].taps.len(), phase.lines[1].taps.len()];
                     let (these, others) = to.split_at_mut(PackedForm::Blocks.len(sizes));
                     to = others;
-                    if rows * columns > 0 {
+                    if phase.n_cells() > 0 {
                         let cells = phase.cells(w);
                         pack_panels(
                             PackedForm::Blocks,
@@ -159,6 +158,20 @@ impl Kernel for Reorder {
                             these,
                             args.team,
                         );
+                    }
+                }
+            }
+            Conversion::Pack(PackedForm::GroupPhases(steps, groups)) => {
+                let groups = Groups::flipped(usize::from(groups), [n, c]);
+                let mut to = &mut *to;
+                for phase in steps.phases([h, w]).unwrap_or_default() {
+                    let taps = phase.cells(w);
+                    let (these, others) = to.split_at_mut(groups.n * groups.packed_len(taps.len()));
+                    to = others;
+                    if !taps.is_empty() {
+                        in_chunks(args.team, these, groups.packed_len(taps.len()), &|index, to| {
+                            groups.pack_flipped(index, (&taps, pixels), from, to);
+                        });
                     }
                 }
             }

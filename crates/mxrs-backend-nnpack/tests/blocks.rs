@@ -5,7 +5,11 @@ mod common;
 mod copies;
 
 use common::{backends, check};
+use mxrs_backend_nnpack::Nnpack;
 use mxrs_op::{Fill, Sample};
+use mxrs_sync::Team;
+use mxrs_testkit::conformance::Prepared;
+use mxrs_types::DType;
 
 fn image(name: &'static str, attrs: &[(&str, &str)], sizes: [usize; 4]) -> Sample {
     Sample { attrs: attrs.iter().copied().collect(), ..Sample::new(name, [], &[&sizes]) }
@@ -64,6 +68,49 @@ fn pooling_agrees_with_the_reference() {
             check("Pooling", &sample.fill(0, Fill::Values(values)), &backend, &team);
         }
     }
+}
+
+/// The gradient of each layer of [`pools`], for these values of the data. The result of max pooling, which its gradient
+/// reads, is that of the reference kernel.
+fn check_pooling_gradient(layer: &Sample, values: Vec<f64>, backend: &Nnpack, team: &Team) -> String {
+    let ops = mxrs_ops::catalog();
+    let layer = layer.clone().fill(0, Fill::Values(values.clone()));
+    let op = ops.get("Pooling").expect("it is in the catalog");
+    let prepared = Prepared::new(op, &layer, DType::F32).expect("the reference runs it");
+    let [data, pooled] = [&prepared.inputs[0], &prepared.outputs[0]].map(|desc| desc.shape.to_vec());
+    let gradient = |inputs: &[&[usize]]| Sample { attrs: layer.attrs.clone(), ..Sample::new("pool", [], inputs) };
+    if ["avg", "sum"].contains(&layer.attrs.get("pool_type").unwrap_or("max")) {
+        return check("_backward_Pooling_average", &gradient(&[&pooled, &data]), backend, team);
+    }
+    let sample = gradient(&[&pooled, &data, &pooled]).fill(1, Fill::Values(values));
+    let sample = sample.fill(2, Fill::Values(prepared.expected[0].to_f64(DType::F32)));
+    check("_backward_Pooling", &sample, backend, team)
+}
+
+#[test]
+fn gradients_of_pooling_agree_with_the_reference() {
+    for (backend, team) in backends() {
+        for layer in pools() {
+            let n = layer.inputs[0].shape.n_elements();
+            // Few different values, so that many windows have several largest pixels, and some of them are NaN.
+            let few = |i: usize| -1.0 - (i * 7 % 11) as f64;
+            let special = |i: usize| [f64::NAN, f64::NEG_INFINITY, f64::INFINITY, 0.0][i / 9 % 4];
+            let with_special = |i: usize| if i.is_multiple_of(9) { special(i) } else { few(i) };
+            for values in [(0..n).map(few).collect::<Vec<f64>>(), (0..n).map(with_special).collect()] {
+                let what = check_pooling_gradient(&layer, values, &backend, &team);
+                assert!(what.contains("_pool_gradient"), "{what}");
+            }
+        }
+    }
+}
+
+/// A gradient that is stored past the caches has the bits of smaller ones, image by image.
+#[test]
+fn a_gradient_of_pooling_larger_than_the_caches_agrees_with_the_reference() {
+    let (backend, team) = backends().pop().expect("one at least");
+    let large = pool("(3, 3)", "(2, 2)", "(1, 1)", &[], [9, 64, 112, 100]);
+    let n = large.inputs[0].shape.n_elements();
+    check_pooling_gradient(&large, (0..n).map(|i| (i * 7919 % 1009) as f64).collect(), &backend, &team);
 }
 
 #[test]

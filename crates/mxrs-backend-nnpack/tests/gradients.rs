@@ -298,7 +298,18 @@ fn gradients_of_weights_of_first_layers_agree_with_double() {
             let random = Case::random(&mut numbers, window, stride);
             let case = Case { c: numbers.of([1, 3, 4, 15]), ..random };
             let name = case.check(Of::Weight, &backend, &team, &mut numbers);
-            assert!(name.starts_with("nnpack:weight_gradient_patches"), "{name}");
+            assert!(name.contains("patches") || stride != (1, 1) && name.contains("folded"), "{name}");
+        }
+        // Windows whose pixels within a stride become channels.
+        for (window, stride, c) in
+            [((7, 7), (2, 2), 3), ((11, 11), (4, 4), 3), ((7, 7), (2, 2), 9), ((9, 3), (3, 1), 5)]
+        {
+            let pad = (numbers.below(window.0), numbers.below(window.1));
+            let random = Case::random(&mut numbers, window, stride);
+            let (n, k) = (numbers.of([4, 5, 34]), numbers.of([16, 40, 64]));
+            let case = Case { n, c, k, size: (45, 38), pad, ..random };
+            let name = case.check(Of::Weight, &backend, &team, &mut numbers);
+            assert!(name.starts_with("nnpack:weight_gradient_folded"), "{case:?} {name}");
         }
         let wide = Case { size: (4, 300), c: 3, pad: (1, 1), ..Case::random(&mut numbers, (3, 3), (1, 1)) };
         wide.check(Of::Weight, &backend, &team, &mut numbers);
@@ -309,10 +320,11 @@ fn gradients_of_weights_of_first_layers_agree_with_double() {
 fn gradients_are_the_same_bits_on_any_number_of_threads() {
     let mut numbers = Numbers(0x0bad_cafe_1234_5671);
     for of in [Of::Data, Of::Weight] {
-        for window in [(1, 1), (3, 3), (1, 7)] {
-            // One of the gradients of weights is that of a first layer.
-            let c = if of == Of::Weight && window == (3, 3) { 3 } else { 70 };
-            let case = Case { n: 3, c, k: 100, size: (17, 19), ..Case::random(&mut numbers, window, (1, 1)) };
+        for (window, stride) in [((1, 1), (1, 1)), ((3, 3), (1, 1)), ((1, 7), (1, 1)), ((7, 7), (2, 2))] {
+            // Two of the gradients of weights are those of a first layer.
+            let c = if of == Of::Weight && [3, 7].contains(&window.0) { 3 } else { 70 };
+            let size = if window == (7, 7) { (45, 38) } else { (17, 19) };
+            let case = Case { n: 5, c, k: 100, size, ..Case::random(&mut numbers, window, stride) };
             let [data, weight, ograd] = case.shapes().map(|sizes| sizes.iter().product::<usize>());
             let mut tensor = |n| numbers.tensor(n, 1024);
             let (first, second) = (tensor(ograd), tensor(if of == Of::Data { weight } else { data }));

@@ -3,7 +3,7 @@
 //! A kernel is a [`Pass`]: pieces, such as rows of a plane or tiles of pixels, which threads share; each piece is
 //! written by one thread. Row-major data stay row-major where that costs nothing: batch normalization of the network's
 //! input, and the result of a global pooling window. In training, batch normalization takes two passes over a
-//! block at a time ([`training`]).
+//! block at a time ([`training`]). The gradients of pooling and of local response normalization are single passes too.
 
 mod batch_norm;
 mod concat;
@@ -11,6 +11,7 @@ mod lrn;
 mod lrn_gradient;
 mod pass;
 mod pooling;
+mod pooling_gradient;
 mod training;
 
 pub use pass::Pass;
@@ -37,6 +38,8 @@ struct Fit {
     what: &'static str,
     /// Layout of the first input, or of all inputs of [`concat`] and [`lrn_gradient`]; the others are row-major.
     data: Layout,
+    /// Layouts of the inputs, if `data` does not say them.
+    inputs: Option<Vec<Layout>>,
     /// Layout of the first output. Hidden outputs are row-major.
     out: Layout,
     can_run_inplace: bool,
@@ -49,7 +52,7 @@ impl Fit {
         [data, out]: [Layout; 2],
         pass: impl FnOnce() -> P + 'static,
     ) -> Self {
-        Self { pass: Box::new(move || Box::new(pass())), what, data, out, can_run_inplace: false }
+        Self { pass: Box::new(move || Box::new(pass())), what, data, inputs: None, out, can_run_inplace: false }
     }
 }
 
@@ -61,6 +64,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Res
     }
     let fit = match call.op.name {
         "Pooling" => pooling::fit,
+        "_backward_Pooling" | "_backward_Pooling_average" => pooling_gradient::fit,
         "BatchNorm" | "_sg_bn_relu" => batch_norm::fit,
         "LRN" => lrn::fit,
         "_backward_LRN" => lrn_gradient::fit,
@@ -74,7 +78,8 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Res
 fn check(call: &OpCall<'_>) -> Result<(), String> {
     // Pooling and LRN compute the same in training as at inference: the gradient of pooling finds the largest pixel of
     // each window itself, that of LRN computes the sums of squares again.
-    if call.is_train && !["Pooling", "LRN", "_backward_LRN"].contains(&call.op.name) {
+    let trains = ["Pooling", "LRN"].contains(&call.op.name) || call.op.name.starts_with("_backward_");
+    if call.is_train && !trains {
         return Err("no kernel for training".into());
     }
     check_tensors(call)
@@ -106,7 +111,7 @@ fn planned(call: &OpCall<'_>, fit: Fit, isa: Isa, threads: usize) -> PlannedKern
     let mut output_layouts = vec![Layout::RowMajor; call.outputs.len()];
     output_layouts[0] = fit.out;
     PlannedKernel {
-        input_layouts: (0..call.inputs.len()).map(of_input).collect(),
+        input_layouts: fit.inputs.unwrap_or_else(|| (0..call.inputs.len()).map(of_input).collect()),
         output_layouts,
         scratch_bytes: 0,
         can_run_inplace: fit.can_run_inplace,

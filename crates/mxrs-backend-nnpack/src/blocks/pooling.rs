@@ -19,19 +19,30 @@ use std::ops::Range;
 
 /// One axis of a window: the pixels `begin..end` of the image that it covers, and the number that a mean divides by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cut {
-    begin: usize,
-    end: usize,
-    counted: usize,
+pub struct Cut {
+    /// The first pixel.
+    pub begin: usize,
+    /// The pixel after the last one.
+    pub end: usize,
+    /// The number that a mean divides by.
+    pub counted: usize,
+}
+
+/// The windows of an image.
+pub struct Lines {
+    /// Height and width of the image.
+    pub size: [usize; 2],
+    /// The rows of the image that each row of windows covers.
+    pub rows: Vec<Cut>,
+    /// The columns of the image that each column of windows covers.
+    pub columns: Vec<Cut>,
 }
 
 /// A prepared pooling layer.
 struct Pooling {
     channels: usize,
-    size: [usize; 2],
     images: usize,
-    rows: Vec<Cut>,
-    columns: Vec<Cut>,
+    lines: Lines,
     is_mean: bool,
     kernel: unsafe fn(&Row<'_>),
 }
@@ -61,11 +72,39 @@ for_each_set! {
 /// billion of them around an image of one pixel.
 const MAX_LINE: usize = 1 << 20;
 
+impl Lines {
+    /// Returns the function that finds the `out` windows of an image of `size` pixels.
+    ///
+    /// # Errors
+    /// Returns the reason as text if there are too many windows or they are invalid.
+    pub fn of(p: &PoolingParams, size: [usize; 2], out: [usize; 2]) -> Result<impl FnOnce() -> Self + use<>, String> {
+        if out.iter().any(|n| *n > MAX_LINE) {
+            return Err(format!("more than {MAX_LINE} rows or columns of output"));
+        }
+        let window = p.window(&size).map_err(|error| error.to_string())?;
+        let counts_padding = p.counts_padding();
+        Ok(move || {
+            let cuts =
+                |axis: usize| (0..out[axis]).map(|o| cut(&window, axis, o, size[axis], counts_padding)).collect();
+            Self { size, rows: cuts(0), columns: cuts(1) }
+        })
+    }
+
+    /// Number of windows.
+    pub fn n_windows(&self) -> usize {
+        self.rows.len() * self.columns.len()
+    }
+
+    /// The layout of a pooled image of these sizes: row-major if it has one pixel, where the memory is the same.
+    pub fn layout(sizes: [usize; 4]) -> Layout {
+        if sizes[2..] == [1, 1] { Layout::RowMajor } else { blocked(sizes) }
+    }
+}
+
 /// Prepares the kernel of a call, or returns the reason why there is none.
 pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
     let p = call.params.get::<PoolingParams>();
-    let (Some([images, channels, h, w]), Some([_, _, oh, ow])) = (image(&call.inputs[0]), image(&call.outputs[0]))
-    else {
+    let (Some(data), Some(out)) = (image(&call.inputs[0]), image(&call.outputs[0])) else {
         return Err("the window does not have two axes".into());
     };
     if p.is_channels_last() {
@@ -76,22 +115,12 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
         PoolType::Avg | PoolType::Sum => summed(isa),
         PoolType::Lp => return Err(format!("{} pooling", p.pool_type.to_word())),
     };
-    if oh.max(ow) > MAX_LINE {
-        return Err(format!("more than {MAX_LINE} rows or columns of output"));
-    }
-    let window = p.window(&[h, w]).map_err(|error| error.to_string())?;
+    let [images, channels, h, w] = data;
+    let lines = Lines::of(p, [h, w], [out[2], out[3]])?;
     let is_mean = p.pool_type == PoolType::Avg;
-    let out = if (oh, ow) == (1, 1) { Layout::RowMajor } else { blocked([images, channels, oh, ow]) };
     let what = if p.pool_type == PoolType::Max { "max_pool" } else { "sum_pool" };
-    let data = blocked([images, channels, h, w]);
-    let counts_padding = p.counts_padding();
-    Ok(Fit::new(what, [data, out], move || {
-        let cuts = |axis: usize, size: usize, n: usize| -> Vec<Cut> {
-            (0..n).map(|o| cut(&window, axis, o, size, counts_padding)).collect()
-        };
-        let (rows, columns) = (cuts(0, h, oh), cuts(1, w, ow));
-        Pooling { channels, size: [h, w], images, rows, columns, is_mean, kernel }
-    }))
+    let pass = move || Pooling { channels, images, lines: lines(), is_mean, kernel };
+    Ok(Fit::new(what, [blocked(data), Lines::layout(out)], pass))
 }
 
 fn cut(window: &Window, axis: usize, o: usize, size: usize, counts_padding: bool) -> Cut {
@@ -107,23 +136,23 @@ fn cut(window: &Window, axis: usize, o: usize, size: usize, counts_padding: bool
 
 impl Pass for Pooling {
     fn pieces(&self) -> usize {
-        self.images * self.channels.div_ceil(BLOCK) * self.rows.len()
+        self.images * self.channels.div_ceil(BLOCK) * self.lines.rows.len()
     }
 
     fn numbers(&self) -> usize {
         let cells = |cuts: &[Cut]| cuts.iter().map(|cut| cut.end - cut.begin).max().unwrap_or(0);
-        (1 + cells(&self.rows) * cells(&self.columns)) * self.columns.len() * BLOCK
+        (1 + cells(&self.lines.rows) * cells(&self.lines.columns)) * self.lines.columns.len() * BLOCK
     }
 
     fn supports_strided_output(&self) -> bool {
         // An output of one pixel is in row-major order, not in blocks.
-        self.rows.len() * self.columns.len() > 1
+        self.lines.n_windows() > 1
     }
 
     unsafe fn run(&self, memory: &Memory, pieces: Range<usize>) {
-        let (oh, ow) = (self.rows.len(), self.columns.len());
+        let (oh, ow) = (self.lines.rows.len(), self.lines.columns.len());
         let blocks = self.channels.div_ceil(BLOCK);
-        let plane = self.size[0] * self.size[1] * BLOCK;
+        let plane = self.lines.size[0] * self.lines.size[1] * BLOCK;
         for piece in pieces {
             let (block, y) = (piece / oh, piece % oh);
             let channels = (self.channels - block % blocks * BLOCK).min(BLOCK);
@@ -141,10 +170,10 @@ impl Pass for Pooling {
                 let dst = if is_pixel { pixel.as_mut_ptr() } else { memory.dst.add(line) };
                 (self.kernel)(&Row {
                     src: memory.inputs[0].add(block * plane),
-                    width: self.size[1],
+                    width: self.lines.size[1],
                     dst,
-                    rows: self.rows[y],
-                    columns: &self.columns,
+                    rows: self.lines.rows[y],
+                    columns: &self.lines.columns,
                     is_mean: self.is_mean,
                 });
                 if is_pixel {

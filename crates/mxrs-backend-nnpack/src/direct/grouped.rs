@@ -4,7 +4,7 @@
 //! different groups are packed as zeros. So 32 groups of 4 channels become 8 convolutions of 16 channels, and groups of
 //! 64 channels stay as they are. If no number of groups fills whole blocks, all groups become one convolution.
 
-use super::product::ProductConv;
+use super::product::{Place, ProductConv};
 use crate::convolve::{Convolve, Operands, Panel, part};
 use crate::layouts::{BLOCK, PANEL, PackedForm};
 use crate::problem::ConvProblem;
@@ -36,6 +36,12 @@ impl Groups {
         Self { n: groups / merged, merged, c: merged * c, k: merged * k }
     }
 
+    /// The groups of the convolution that computes the gradient of the data, whose inputs are the output channels. `k` is
+    /// the number of output channels of all groups together, `c` the number of input channels of one group.
+    pub fn flipped(groups: usize, [k, c]: [usize; 2]) -> Self {
+        Self::new(groups, k / groups, c)
+    }
+
     /// Number of values of the packed weights of one convolution whose windows have `cells` taps (height times width).
     pub fn packed_len(&self, cells: usize) -> usize {
         PackedForm::Blocks.len([self.k, self.c, cells, 1])
@@ -58,6 +64,24 @@ impl Groups {
             }
         }
     }
+
+    /// Packs the filters of convolution `index` of the gradient of the data, with only these taps of the windows
+    /// (`None` for zeros), from weights (`[output channels][input channels of a group][cells]`). `self` are [flipped](Self::flipped) groups.
+    pub fn pack_flipped(&self, index: usize, (taps, cells): (&[Option<usize>], usize), from: &[f32], to: &mut [f32]) {
+        let (c, k) = (self.c / self.merged, self.k / self.merged);
+        let steps = self.c.next_multiple_of(BLOCK) * taps.len();
+        to.fill(0.0);
+        for (output, i) in (0..self.k).flat_map(|output| (0..c).map(move |i| (output, i))) {
+            let channel = output / k * c + i;
+            let weights = &from[((index * self.c + channel) * k + output % k) * cells..][..cells];
+            let panel = Panel::of(self.k, output / PANEL);
+            let to = &mut to[panel.index * PANEL * steps..][..panel.width * steps];
+            for (at, tap) in taps.iter().enumerate() {
+                let step = (channel / BLOCK * taps.len() + at) * BLOCK + channel % BLOCK;
+                to[step * panel.width + output % PANEL] = tap.map_or(0.0, |tap| weights[tap]);
+            }
+        }
+    }
 }
 
 /// A prepared grouped convolution.
@@ -65,6 +89,7 @@ pub struct GroupedConv {
     whole: ConvProblem,
     groups: Groups,
     product: ProductConv,
+    place: Place,
     threads: usize,
     /// Whether each product (one image and one convolution) runs on one thread; otherwise all threads share each
     /// product.
@@ -74,10 +99,15 @@ pub struct GroupedConv {
 impl GroupedConv {
     /// Prepares a convolution of all channels for at most `threads` threads.
     pub fn new(whole: ConvProblem, groups: Groups, isa: Isa, threads: usize) -> Self {
+        Self::placed(whole, groups, Place::all(&whole), isa, threads)
+    }
+
+    /// Prepares a convolution whose output pixels lie at `place` in an image with the same channels.
+    pub fn placed(whole: ConvProblem, groups: Groups, place: Place, isa: Isa, threads: usize) -> Self {
         let one = ConvProblem { n: 1, c: groups.c, k: groups.k, ..whole };
         let is_apart = whole.n * groups.n >= threads;
-        let product = ProductConv::new(one, isa, if is_apart { 1 } else { threads });
-        Self { whole, groups, product, threads: threads.max(1), is_apart }
+        let product = ProductConv::placed(one, place, isa, if is_apart { 1 } else { threads });
+        Self { whole, groups, product, place, threads: threads.max(1), is_apart }
     }
 
     /// Number of threads that work on different products.
@@ -94,7 +124,7 @@ impl GroupedConv {
         let (p, groups) = (&self.whole, &self.groups);
         let (group, image) = (index / p.n, index % p.n);
         let from = (image * p.c.next_multiple_of(BLOCK) + group * groups.c) * p.h * p.w;
-        let to = (image * p.k.next_multiple_of(BLOCK) + group * groups.k) * p.pixels();
+        let to = (image * p.k.next_multiple_of(BLOCK) + group * groups.k) * self.place.size[0] * self.place.size[1];
         // SAFETY: `index < p.n * groups.n` by the contract, so `group < groups.n` and `image < p.n`. If `groups.n > 1`,
         // each convolution fills whole blocks (`Groups::new`), so `from` and `to` are the starts of its planes in data,
         // output and sum. Weights and bias are stored convolution by convolution.

@@ -50,6 +50,13 @@ pub struct Place {
     pub step: [usize; 2],
 }
 
+impl Place {
+    /// The place of the output pixels in the output itself.
+    pub fn all(p: &ConvProblem) -> Self {
+        Self { size: [p.oh, p.ow], first: [0, 0], step: [1, 1] }
+    }
+}
+
 /// What a thread needs to compute pieces of the rows (output pixels) for its share of the panels (output channels).
 struct Share<'a> {
     conv: &'a ProductConv,
@@ -61,8 +68,7 @@ struct Share<'a> {
 impl ProductConv {
     /// Prepares a convolution for at most `threads` threads.
     pub fn new(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
-        let place = Place { size: [problem.oh, problem.ow], first: [0, 0], step: [1, 1] };
-        Self::placed(problem, place, isa, threads)
+        Self::placed(problem, Place::all(&problem), isa, threads)
     }
 
     /// Prepares a convolution whose output pixels lie at `place` in an image with the same channels.

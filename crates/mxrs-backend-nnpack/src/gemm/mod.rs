@@ -11,6 +11,7 @@
 //! The left operand is read in place: blocks of 16 channels, one row per pixel or tile. The right operand is packed,
 //! one panel per 32 columns: each row of a panel has `width` values. The last panel may be 16 wide.
 
+pub(crate) mod compare;
 pub(crate) mod element;
 pub(crate) mod kernels;
 pub(crate) mod lanes;

@@ -64,6 +64,7 @@ impl MergedPhases {
         for (at, phase) in self.phases.iter().enumerate() {
             let [rows, columns] = &phase.lines;
             for (i, tap) in phase.cells(self.across).into_iter().enumerate() {
+                let Some(tap) = tap else { continue };
                 let y = i / columns.taps.len() + self.pad[0] - rows.pad;
                 let x = i % columns.taps.len() + self.pad[1] - columns.pad;
                 for (k_at, c_at) in (0..k).flat_map(|k| (0..c).map(move |c| (k, c))) {

@@ -7,6 +7,7 @@
 
 mod data;
 mod depthwise;
+mod folded;
 pub mod merged_phases;
 mod offset;
 mod outer;
@@ -67,19 +68,22 @@ pub struct Chosen {
 /// handle the operator.
 pub fn fit<'a>(call: &'a OpCall<'a>, context: &GradientContext<'_>) -> Option<Result<Gradient<'a>, String>> {
     let chosen = match call.op.name {
-        "_backward_Convolution_data" => problem(call, [2, 1, 0]).and_then(|p| match p.stride {
-            _ if is_depthwise(call) => Ok(depthwise::data(&p, context)),
-            (1, 1) => data::choose(&p, context),
+        "_backward_Convolution_data" => problem(call, [2, 1, 0]).and_then(|(p, groups)| match p.stride {
+            _ if is_depthwise(&p, groups) => Ok(depthwise::data(&p, context)),
+            (1, 1) if p.data == Data::Bf16Pixels => data::choose(&p, context),
             _ if p.data == Data::Bf16Pixels => Err("no kernel for the gradient of bfloat16 data with a stride".into()),
-            _ if p.c < BLOCK => merged_phases::choose(&p, context),
-            _ => strided::choose(&p, context),
+            _ if groups != 1 => strided::choose(&p, groups, context),
+            (1, 1) => data::choose(&p, context).or_else(|_| strided::choose(&p, 1, context)),
+            _ if p.c < BLOCK => merged_phases::choose(&p, context).or_else(|_| strided::choose(&p, 1, context)),
+            _ => strided::choose(&p, 1, context),
         }),
-        "_backward_Convolution_weight" => problem(call, [1, 2, 0]).and_then(|p| match is_depthwise(call) {
-            true => Ok(depthwise::weight(&p, context)),
-            false => weight::choose(&p, context),
+        "_backward_Convolution_weight" => problem(call, [1, 2, 0]).and_then(|(p, groups)| match groups {
+            _ if is_depthwise(&p, groups) => Ok(depthwise::weight(&p, context)),
+            1 => weight::choose(&p, context),
+            _ => Ok(weight::grouped(&p, groups, context)),
         }),
-        offset_op::NAME => problem(call, [2, 1, 0]).and_then(|p| match p.data {
-            _ if is_depthwise(call) => Err("no kernel for the gradient of an offset of grouped data".into()),
+        offset_op::NAME => problem(call, [2, 1, 0]).and_then(|(p, groups)| match p.data {
+            _ if groups != 1 => Err("no kernel for the gradient of an offset of grouped data".into()),
             Data::Bf16Pixels => Err("no kernel for the gradient of a bfloat16 offset".into()),
             Data::Blocks => Ok(offset::choose(&p, context.threads)),
         }),
@@ -92,9 +96,9 @@ pub fn fit<'a>(call: &'a OpCall<'a>, context: &GradientContext<'_>) -> Option<Re
     )
 }
 
-/// The convolution that a call computes a gradient of. `order` gives the positions of data, weight and output's
-/// gradient among the inputs.
-fn problem(call: &OpCall<'_>, order: [usize; 3]) -> Result<ConvProblem, String> {
+/// The convolution that a call computes a gradient of, and its number of groups. `order` gives the positions of data,
+/// weight and output's gradient among the inputs.
+fn problem(call: &OpCall<'_>, order: [usize; 3]) -> Result<(ConvProblem, usize), String> {
     let params = call.params.get::<ConvolutionParams>();
     let tensor = |i: usize| call.inputs.get(i).ok_or("the call lacks an input");
     let [data, weight, ograd] = [tensor(order[0])?, tensor(order[1])?, tensor(order[2])?];
@@ -107,16 +111,12 @@ fn problem(call: &OpCall<'_>, order: [usize; 3]) -> Result<ConvProblem, String> 
     let types = types.into_iter().chain(call.outputs.iter().map(|t| fits(t, sum)));
     types.collect::<Result<(), DType>>().map_err(|other| format!("no kernel for gradients of {other}"))?;
     let problem = ConvProblem::between(params, call, [data, weight, ograd])?;
-    let groups = params.num_group as usize;
-    if groups != 1 && [groups; 2] != [problem.c, problem.k] {
-        return Err("no kernel for gradients of grouped convolutions that are not depthwise".into());
-    }
-    Ok(problem)
+    Ok((problem, params.num_group as usize))
 }
 
-/// Whether a convolution has several groups, which [`problem`] accepts only if there are as many as channels.
-fn is_depthwise(call: &OpCall<'_>) -> bool {
-    call.params.get::<ConvolutionParams>().num_group != 1
+/// Whether each channel is a group of its own.
+fn is_depthwise(p: &ConvProblem, groups: usize) -> bool {
+    groups != 1 && [groups; 2] == [p.c, p.k]
 }
 
 fn planned(call: &OpCall<'_>, chosen: Chosen, isa: Isa, threads: usize) -> mxrs_types::Result<PlannedKernel> {

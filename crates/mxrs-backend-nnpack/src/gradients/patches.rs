@@ -223,8 +223,9 @@ impl PatchSums {
         let columns = piece.columns.len();
         let run = |(i, row): (usize, usize)| Run { g: at(row), x: i * columns * self.row, len: columns };
         let runs: Vec<Run> = piece.rows.clone().enumerate().map(run).collect();
-        for block in 0..blocks {
-            for column in (0..self.row).step_by(COLUMNS) {
+        // The columns of a tile stay in the first-level cache while all output channels pass by.
+        for column in (0..self.row).step_by(COLUMNS) {
+            for block in 0..blocks {
                 // SAFETY: `block` is one of the gradient, and the runs are pixels of the piece. Tiles end at `row`, which
                 // is a multiple of a block; the last one is not whole if it is not a multiple of two.
                 unsafe {

@@ -1,4 +1,8 @@
-//! The gradient of the weights as sums over pixels, one tap of the window at a time, for any window and stride.
+//! The gradient of the weights as sums over pixels, one tap of the window at a time, for any window, stride, dilation
+//! and number of groups.
+//!
+//! Groups are [merged](Groups) until their channels fill whole blocks. The sums between channels of different groups are
+//! computed with the others, and not written.
 //!
 //! Pixels are processed in pieces of a few hundred, which stay in the caches while all channels are computed. The sums
 //! are kept in scratch memory, in the order output channel, tap, input channel, or in the output if it has that order.
@@ -7,6 +11,7 @@
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
 use super::shares::Shares;
 use crate::convolve::{Convolve, Operands, part};
+use crate::direct::grouped::Groups;
 use crate::layouts::BLOCK;
 use crate::problem::ConvProblem;
 use mxrs_processor::Isa;
@@ -23,6 +28,7 @@ const PIXELS: usize = 256;
 /// gradient of the weights, in row-major order.
 pub struct PixelSums {
     problem: ConvProblem,
+    groups: Groups,
     outer: Outer,
     shares: Shares,
 }
@@ -38,8 +44,14 @@ struct Place {
 impl PixelSums {
     /// Prepares the gradient of the weights of `problem` for at most `threads` threads.
     pub fn new(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
-        let sizes = [problem.k.div_ceil(BLOCK), problem.c.div_ceil(COLUMNS)];
-        Self { problem, outer: Outer::new(isa), shares: Shares::new(sizes, threads) }
+        Self::grouped(problem, Groups::new(1, problem.c, problem.k), isa, threads)
+    }
+
+    /// Prepares the gradient of the weights of a convolution in groups for at most `threads` threads. `problem` has the
+    /// channels of all groups.
+    pub fn grouped(problem: ConvProblem, groups: Groups, isa: Isa, threads: usize) -> Self {
+        let sizes = [problem.k.div_ceil(BLOCK), groups.c.div_ceil(COLUMNS)];
+        Self { problem, groups, outer: Outer::new(isa), shares: Shares::new(sizes, threads) }
     }
 
     fn cells(&self) -> usize {
@@ -48,7 +60,15 @@ impl PixelSums {
 
     /// Whether the sums have the order of the output, so that they are computed in the output's memory.
     fn is_in_place(&self) -> bool {
-        self.cells() == 1 && self.problem.k.is_multiple_of(BLOCK) && self.problem.c.is_multiple_of(BLOCK)
+        let Groups { merged, c, k, .. } = self.groups;
+        self.cells() == 1 && merged == 1 && k.is_multiple_of(BLOCK) && c.is_multiple_of(BLOCK)
+    }
+
+    /// The blocks of output channels of each convolution of merged groups that lie in `blocks`.
+    fn by_group(&self, blocks: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+        let each = self.groups.k.div_ceil(BLOCK);
+        let of = move |group: usize| (group * each).max(blocks.start)..((group + 1) * each).min(blocks.end);
+        (0..self.groups.n).map(move |group| (group, of(group))).filter(|(_, blocks)| !blocks.is_empty())
     }
 
     /// The images and the rows of output pixels of each piece.
@@ -113,14 +133,14 @@ impl PixelSums {
         fetch
     }
 
-    /// Computes the sums of these blocks of output channels by these pairs of blocks of input channels.
+    /// Computes the sums of these blocks of output channels by these pairs of blocks of the input channels of their groups.
     ///
     /// # Safety
     /// The conditions of [`Convolve::run`] must hold; `blocks` and `pairs` must exist, and no other thread may use
     /// their sums in `to`.
     unsafe fn sum(&self, o: &Operands, to: Place, [blocks, pairs]: [Range<usize>; 2]) {
         let p = &self.problem;
-        let (c_blocks, pixels) = (p.c.div_ceil(BLOCK), p.h * p.w);
+        let (c_blocks, pixels) = (self.groups.c.div_ceil(BLOCK), p.h * p.w);
         let (mut runs, mut next_runs) = (Vec::new(), Vec::new());
         let mut pieces = self.pieces().enumerate().peekable();
         while let Some((piece, (images, rows))) = pieces.next() {
@@ -130,19 +150,22 @@ impl PixelSums {
                 None => next_runs.clear(),
             }
             let next = next_runs.first().copied();
-            for cell in 0..self.cells() {
+            let cells = 0..self.cells();
+            for ((group, blocks), cell) in
+                self.by_group(blocks.clone()).flat_map(|group| cells.clone().map(move |cell| (group.clone(), cell)))
+            {
                 self.runs(images.clone(), rows.clone(), cell, &mut runs);
                 for (pair, block) in pairs.clone().flat_map(|pair| blocks.clone().map(move |block| (pair, block))) {
                     let is_whole = 2 * pair + 1 < c_blocks;
                     let rows = BLOCK.min(p.k - block * BLOCK);
-                    // SAFETY: `block` and `pair` are blocks of the gradient and the data, and the runs contain only
-                    // pixels inside their images. A tile that is not whole reads one block of data. `to` has room for
-                    // whole blocks of rows: it is scratch memory with padded channels, or an output whose channels are
-                    // multiples of 16.
+                    // SAFETY: `block` is a block of the gradient, `pair` of the data of its group, and the runs contain
+                    // only pixels inside their images. A tile that is not whole reads one block of data. `to` has room
+                    // for whole blocks of rows: it is scratch memory with padded channels, or an output whose channels
+                    // are multiples of 16.
                     unsafe {
                         let to_at = block * BLOCK * to.steps[0] + cell * to.steps[1] + pair * COLUMNS;
                         let g = o.src.add(block * p.pixels() * BLOCK);
-                        let x = o.weights.add(2 * pair * pixels * BLOCK);
+                        let x = o.weights.add((group * self.groups.c + pair * COLUMNS) * pixels);
                         let sums = Sums {
                             g,
                             x,
@@ -173,13 +196,16 @@ impl PixelSums {
     /// values of `dst`.
     unsafe fn write(&self, dst: *mut f32, from: Place, [blocks, pairs]: [Range<usize>; 2]) {
         let (p, cells) = (&self.problem, self.cells());
+        let [c_each, k_each] = [self.groups.c, self.groups.k].map(|n| n / self.groups.merged);
         for k in blocks.start * BLOCK..(blocks.end * BLOCK).min(p.k) {
-            for c in pairs.start * COLUMNS..(pairs.end * COLUMNS).min(p.c) {
+            // The first of the merged input channels that belongs to the group of this output channel.
+            let first = k % self.groups.k / k_each * c_each;
+            for c in (pairs.start * COLUMNS).max(first)..(pairs.end * COLUMNS).min(first + c_each) {
                 for cell in 0..cells {
-                    // SAFETY: `k < p.k`, `c < p.c` and `cell < cells`, so the indices lie in the output and in the
-                    // sums, which have at least these sizes.
+                    // SAFETY: `k < p.k`, `c - first < c_each` and `cell < cells`, so the indices lie in the output. The
+                    // sums have a row of the merged input channels for each output channel and tap.
                     unsafe {
-                        *dst.add((k * p.c + c) * cells + cell) =
+                        *dst.add((k * c_each + c - first) * cells + cell) =
                             *from.at.add(k * from.steps[0] + cell * from.steps[1] + c);
                     }
                 }
@@ -190,7 +216,7 @@ impl PixelSums {
 
 impl Convolve for PixelSums {
     fn scratch_bytes(&self) -> usize {
-        let [k, c] = [self.problem.k, self.problem.c].map(|n| n.next_multiple_of(BLOCK));
+        let [k, c] = [self.problem.k, self.groups.c].map(|n| n.next_multiple_of(BLOCK));
         if self.is_in_place() { 0 } else { k * self.cells() * c * size_of::<f32>() }
     }
 
@@ -199,7 +225,7 @@ impl Convolve for PixelSums {
     }
 
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
-        let c = self.problem.c.next_multiple_of(BLOCK);
+        let c = self.groups.c.next_multiple_of(BLOCK);
         team.run(self.shares.threads(), &|i| {
             let steps = [self.cells() * c, c];
             let share = self.shares.share(i);

@@ -1,51 +1,62 @@
-//! The gradient of the data for a stride other than 1: one product for each of its [phases](super::phases), whose
-//! pixels are one stride apart. Pixels that no window covers become 0.
+//! The gradient of the data for any stride, dilation and number of groups: one product for each of its
+//! [phases](super::phases), whose pixels are one stride apart. Pixels that no window covers become 0.
 
 use super::phases::{Phase, Steps};
 use super::{Chosen, GradientContext};
+use crate::choose::UNMEASURED;
 use crate::convolve::{Convolve, Operands, part};
+use crate::direct::grouped::{GroupedConv, Groups};
 use crate::direct::product::{Place, ProductConv};
 use crate::estimate;
-use crate::layouts::{BLOCK, PackedForm, blocked};
+use crate::layouts::{BLOCK, MOST_GROUPS, PackedForm, blocked};
 use crate::problem::ConvProblem;
+use mxrs_processor::Isa;
 use mxrs_sync::Team;
 use mxrs_types::Result;
 
 /// Speed of a vendor library in this gradient, relative to its speed in the forward convolution.
 const VENDOR: f64 = 0.85;
 
-/// Chooses how to compute the gradient of the data of `p`, whose stride is not 1.
+/// Chooses how to compute the gradient of the data of `p`, a convolution with this number of groups.
 ///
 /// # Errors
 /// Returns the reason as text if this algorithm does not support the problem.
-pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> std::result::Result<Chosen, String> {
-    let refused = || format!("no kernel for the gradient of data with stride {:?} and padding {:?}", p.stride, p.pad);
-    if !p.is_dense() {
-        return Err("no kernel for the gradient of data with dilated windows".into());
-    }
+pub fn choose(p: &ConvProblem, groups: usize, context: &GradientContext<'_>) -> std::result::Result<Chosen, String> {
+    let refused = || {
+        let ConvProblem { stride, pad, dilate, .. } = p;
+        format!("no kernel for the gradient of data with stride {stride:?}, padding {pad:?} and dilation {dilate:?}")
+    };
     let p = *p;
-    if p.c < BLOCK {
-        return Err(format!("no kernel for the gradient of data with {} channels", p.c));
-    }
     let steps = Steps::of(&p).ok_or_else(refused)?;
     let phases = steps.phases([p.kh, p.kw]).ok_or_else(refused)?;
     let GradientContext { options, threads, rates } = *context;
-    let problems = phases.iter().filter_map(|phase| phase.problem(&p));
-    let time: f64 = problems.map(|problem| estimate::product(&problem, threads, rates)).sum();
-    let (isa, sizes) = (options.isa, [p.k, p.c, p.kh, p.kw]);
-    let packing = estimate::packing(PackedForm::Phases(steps).len(sizes), threads);
+    let form = match u16::try_from(groups) {
+        Ok(1) => PackedForm::Phases(steps),
+        Ok(groups @ 0..=MOST_GROUPS) => PackedForm::GroupPhases(steps, groups),
+        _ => return Err(format!("no kernel for the gradient of data in more than {MOST_GROUPS} groups")),
+    };
+    let (isa, sizes) = (options.isa, [p.k, p.c / groups, p.kh, p.kw]);
+    let cost = if groups == 1 && p.is_dense() && p.c >= BLOCK {
+        let problems = phases.iter().filter_map(|phase| phase.problem(&p));
+        let time: f64 = problems.map(|problem| estimate::product(&problem, threads, rates)).sum();
+        (time + estimate::packing(form.len(sizes), threads)) * VENDOR / estimate::vendor(&p, threads, rates)
+    } else {
+        UNMEASURED
+    };
+    let merged = Groups::flipped(groups, [p.k, p.c / groups]);
+    let what = if groups == 1 { "data_gradient_phases" } else { "data_gradient_groups" };
     Ok(Chosen {
-        algorithm: Box::new(move || Ok(Box::new(StridedData::new(&p, &phases, isa, threads)))),
-        what: "data_gradient_phases".into(),
-        layouts: [blocked([p.n, p.k, p.oh, p.ow]), steps.layout(sizes), blocked([p.n, p.c, p.h, p.w])],
-        cost: (time + packing) * VENDOR / estimate::vendor(&p, threads, rates),
+        algorithm: Box::new(move || Ok(Box::new(StridedData::new(&p, merged, &phases, isa, threads)))),
+        what: what.into(),
+        layouts: [blocked([p.n, p.k, p.oh, p.ow]), form.layout(sizes), blocked([p.n, p.c, p.h, p.w])],
+        cost,
     })
 }
 
 /// A prepared gradient of the data.
 struct StridedData {
     /// The product of each phase, and the offset of its weights in the packed weights.
-    products: Vec<(ProductConv, usize)>,
+    products: Vec<(Box<dyn Convolve>, usize)>,
     /// Number of values that are set to 0 before the products run: all values of the gradient, or none if the products
     /// write all of them.
     to_clear: usize,
@@ -53,21 +64,25 @@ struct StridedData {
 }
 
 impl StridedData {
-    fn new(p: &ConvProblem, phases: &[Phase], isa: mxrs_processor::Isa, threads: usize) -> Self {
-        let [k, c] = [p.k, p.c].map(|n| n.next_multiple_of(BLOCK));
+    fn new(p: &ConvProblem, groups: Groups, phases: &[Phase], isa: Isa, threads: usize) -> Self {
         let (mut products, mut weights, mut is_partial) = (Vec::new(), 0, false);
         for phase in phases {
-            let cells = phase.lines[0].taps.len() * phase.lines[1].taps.len();
+            let cells = phase.n_cells();
             match phase.problem(p) {
                 Some(problem) => {
                     let place = Place { size: [p.h, p.w], first: phase.first, step: [p.stride.0, p.stride.1] };
-                    products.push((ProductConv::placed(problem, place, isa, threads), weights));
+                    let product: Box<dyn Convolve> = match groups {
+                        Groups { n: 1, .. } => Box::new(ProductConv::placed(problem, place, isa, threads)),
+                        groups => Box::new(GroupedConv::placed(problem, groups, place, isa, threads)),
+                    };
+                    products.push((product, weights));
                 }
                 None => is_partial |= cells == 0,
             }
-            weights += k * c * cells;
+            weights += groups.n * groups.packed_len(cells);
         }
-        Self { products, to_clear: if is_partial { p.n * c * p.h * p.w } else { 0 }, threads }
+        let len = p.n * p.c.next_multiple_of(BLOCK) * p.h * p.w;
+        Self { products, to_clear: if is_partial { len } else { 0 }, threads }
     }
 }
 

@@ -26,6 +26,8 @@ use mxrs_types::Result;
 const BLOCK_BYTES: usize = 8 << 20;
 /// If all transformed tiles together take at most this many bytes, they form one block.
 const ONE_BLOCK_BYTES: usize = 20 << 20;
+/// Largest size in bytes of the transformed tiles of a block that one thread transforms and multiplies.
+const OWN_BLOCK_BYTES: usize = 1 << 20;
 /// Smallest number of tiles of a block. Smaller blocks would read and write the sums too often: it is done once per
 /// block.
 const LEAST_TILES: usize = 64;
@@ -75,15 +77,26 @@ impl TileSums {
     /// # Errors
     /// Fails if the variant is for another window.
     pub fn new(p: &ConvProblem, variant: Variant, isa: Isa, threads: usize) -> Result<Self> {
+        Self::in_blocks(p, variant, isa, threads, [ONE_BLOCK_BYTES, BLOCK_BYTES])
+    }
+
+    /// Prepares the gradient of the weights of `p` for one thread, whose second-level cache holds a block of tiles.
+    ///
+    /// # Errors
+    /// Fails if the variant is for another window.
+    pub fn alone(p: &ConvProblem, variant: Variant, isa: Isa) -> Result<Self> {
+        Self::in_blocks(p, variant, isa, 1, [OWN_BLOCK_BYTES; 2])
+    }
+
+    /// Prepares the gradient with blocks of tiles of at most these sizes in bytes: if all tiles form one block, and
+    /// otherwise.
+    fn in_blocks(p: &ConvProblem, variant: Variant, isa: Isa, threads: usize, bytes: [usize; 2]) -> Result<Self> {
         let of_data = of_data(variant, isa, p.data);
         let factors = of_data.factors.real;
         let channels = p.c.next_multiple_of(BLOCK) + p.k.next_multiple_of(BLOCK);
         let per_tile = factors * channels * size_of::<f32>();
         let tiles = crate::filtering::n_tiles(p, of_data.m);
-        let at_once = match tiles * per_tile {
-            0..=ONE_BLOCK_BYTES => tiles,
-            _ => (BLOCK_BYTES / per_tile).max(LEAST_TILES),
-        };
+        let at_once = if tiles * per_tile <= bytes[0] { tiles } else { (bytes[1] / per_tile).max(LEAST_TILES) };
         let blocking = Blocking { schedule: Schedule::Cooperative, tiles: at_once, panels: 1, threads };
         let tiling = Tiling::new(shape(p), of_data, blocking, isa, p.data)?;
         let transforms = Transforms::new(variant, isa, p.data);

@@ -1,12 +1,15 @@
 //! Chooses the algorithm for the gradient of the weights, and estimates its cost.
 
+use super::folded::{self, FoldedSums};
 use super::patches::{self, PatchSums};
 use super::pixels::PixelSums;
 use super::tiles::TileSums;
 use super::{BuildAlgorithm, Chosen, GradientContext};
+use crate::choose::UNMEASURED;
 use crate::convolve::Convolve;
+use crate::direct::grouped::Groups;
 use crate::filtering::n_tiles;
-use crate::layouts::{BLOCK, image_layout};
+use crate::layouts::{BLOCK, blocked, image_layout};
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::winograd::{Data, Variant};
@@ -64,18 +67,44 @@ pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, 
     })
 }
 
+/// The algorithm for a convolution in several groups.
+pub fn grouped(p: &ConvProblem, groups: usize, context: &GradientContext<'_>) -> Chosen {
+    let (p, isa, threads) = (*p, context.options.isa, context.threads);
+    let merged = Groups::new(groups, p.c / groups, p.k / groups);
+    Chosen {
+        algorithm: Box::new(move || Ok(Box::new(PixelSums::grouped(p, merged, isa, threads)))),
+        what: "weight_gradient_groups".into(),
+        layouts: [blocked([p.n, p.k, p.oh, p.ow]), blocked([p.n, p.c, p.h, p.w]), Layout::RowMajor],
+        cost: UNMEASURED,
+    }
+}
+
 /// The algorithm for fewer channels than a block has.
 fn few_channels(p: &ConvProblem, context: &GradientContext<'_>) -> Chosen {
     let (p, isa, threads) = (*p, context.options.isa, context.threads);
     let [row, k] = [patches::row_len(&p), p.k.next_multiple_of(BLOCK)].map(|n| n as f64);
     let pixels = (p.n * p.pixels()) as f64;
     let time = pixels * row * (k / context.rates.product + PER_COPIED) / threads as f64;
-    Chosen {
-        algorithm: Box::new(move || Ok(Box::new(PatchSums::new(p, isa, threads)))),
-        what: "weight_gradient_patches".into(),
-        layouts: [image_layout(p.data, [p.n, p.k, p.oh, p.ow]), Layout::RowMajor, Layout::RowMajor],
-        cost: time / vendor(&p, threads),
-    }
+    let (algorithm, what, time): (BuildAlgorithm, _, _) = match folded(&p, context) {
+        Some((q, variant, folded)) if folded < time => {
+            let build =
+                move || FoldedSums::new(p, q, variant, isa, threads).map(|sums| Box::new(sums) as Box<dyn Convolve>);
+            (Box::new(build), format!("weight_gradient_folded_{}", variant.name()), folded)
+        }
+        _ => (Box::new(move || Ok(Box::new(PatchSums::new(p, isa, threads)))), "weight_gradient_patches".into(), time),
+    };
+    let layouts = [image_layout(p.data, [p.n, p.k, p.oh, p.ow]), Layout::RowMajor, Layout::RowMajor];
+    Chosen { algorithm, what, layouts, cost: time / vendor(&p, threads) }
+}
+
+/// The folded problem of `p`, the variant of Winograd's algorithms with the lowest estimate for it, and this estimate.
+fn folded(p: &ConvProblem, context: &GradientContext<'_>) -> Option<(ConvProblem, Variant, f64)> {
+    let GradientContext { options, threads, rates } = *context;
+    let q = folded::problem(p)?;
+    let copied = (q.n * q.h * q.w * q.c.next_multiple_of(BLOCK)) as f64 * PER_COPIED / threads as f64;
+    let fits = options.variants().filter(|variant| variant.kernel() == [q.kh, q.kw]);
+    let times = fits.map(|variant| (q, variant, tiles(&q, variant, threads, rates) + copied));
+    times.min_by(|a, b| a.2.total_cmp(&b.2))
 }
 
 fn vendor(p: &ConvProblem, threads: usize) -> f64 {

@@ -45,6 +45,8 @@ pub enum Variant {
     F3Of5,
     /// 4x4 outputs of a 5x5 filter: 64 products instead of 400.
     F4Of5,
+    /// 4x4 outputs of a 4x4 filter: 49 products instead of 256.
+    F4Of4,
     /// Four outputs in a row of a 1x3 filter: 6 products instead of 12.
     Row4Of3,
     /// Four outputs in a column of a 3x1 filter: 6 products instead of 12.
@@ -57,7 +59,7 @@ pub enum Variant {
 
 impl Variant {
     /// All variants.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::F2,
         Self::F3,
         Self::F4,
@@ -65,6 +67,7 @@ impl Variant {
         Self::F6,
         Self::F3Of5,
         Self::F4Of5,
+        Self::F4Of4,
         Self::Row4Of3,
         Self::Column4Of3,
         Self::Row3Of7,
@@ -81,6 +84,7 @@ impl Variant {
             Self::F6 => "f6x6_3x3",
             Self::F3Of5 => "f3x3_5x5",
             Self::F4Of5 => "f4x4_5x5",
+            Self::F4Of4 => "f4x4_4x4",
             Self::Row4Of3 => "f1x4_1x3",
             Self::Column4Of3 => "f4x1_3x1",
             Self::Row3Of7 => "f1x3_1x7",
@@ -93,7 +97,7 @@ impl Variant {
     pub fn error_bound(self) -> f64 {
         match self {
             Self::F2 => 2e-6,
-            Self::F3 | Self::F4 | Self::F3Of5 => 8e-6,
+            Self::F3 | Self::F4 | Self::F3Of5 | Self::F4Of4 => 8e-6,
             Self::Row4Of3 | Self::Column4Of3 | Self::Row3Of7 | Self::Column3Of7 => 8e-6,
             Self::F5 | Self::F6 | Self::F4Of5 => 5e-5,
         }

@@ -125,6 +125,8 @@ points! {
     F6x3 = F(6, 3): [0.0] [0.5, 1.0, 2.0], true;
     /// For five taps: the seven points of [`F5x3`].
     F3x5 = F(3, 5): [0.0] [0.53125, 1.1875, 2.8125], false;
+    /// For four taps: the seven points of [`F5x3`].
+    F4x4 = F(4, 4): [0.0] [0.53125, 1.1875, 2.8125], false;
     /// For five taps: the usual eight points.
     F4x5 = F(4, 5): [0.0] [0.5, 1.0, 2.0], true;
     /// For seven taps: nine points; infinity is not one of them.
@@ -142,7 +144,7 @@ macro_rules! by_variant {
     };
     ($variant:expr => $make:ident::<$element:ty>($isa:expr)) => {{
         use $crate::winograd::Variant;
-        use $crate::winograd::points::{F1x1, F2x3, F3x3, F3x5, F3x7, F4x3, F4x5, F5x3, F6x3};
+        use $crate::winograd::points::{F1x1, F2x3, F3x3, F3x5, F3x7, F4x3, F4x4, F4x5, F5x3, F6x3};
         match $variant {
             Variant::F2 => $make::<F2x3, F2x3, $element>($isa),
             Variant::F3 => $make::<F3x3, F3x3, $element>($isa),
@@ -151,6 +153,7 @@ macro_rules! by_variant {
             Variant::F6 => $make::<F6x3, F6x3, $element>($isa),
             Variant::F3Of5 => $make::<F3x5, F3x5, $element>($isa),
             Variant::F4Of5 => $make::<F4x5, F4x5, $element>($isa),
+            Variant::F4Of4 => $make::<F4x4, F4x4, $element>($isa),
             Variant::Row4Of3 => $make::<F1x1, F4x3, $element>($isa),
             Variant::Column4Of3 => $make::<F4x3, F1x1, $element>($isa),
             Variant::Row3Of7 => $make::<F1x1, F3x7, $element>($isa),

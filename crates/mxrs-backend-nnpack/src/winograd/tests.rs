@@ -4,7 +4,7 @@ use super::*;
 use crate::tiles::cases::{Case, NO_BOUNDS, blocked, blocking, blockings, numbers, ragged, shape, team, with_kernel};
 
 /// Windows that have variants.
-const KERNELS: [[usize; 2]; 6] = [[3, 3], [5, 5], [1, 3], [3, 1], [1, 7], [7, 1]];
+const KERNELS: [[usize; 2]; 7] = [[3, 3], [4, 4], [5, 5], [1, 3], [3, 1], [1, 7], [7, 1]];
 
 #[test]
 fn errors_at_256_channels_stay_within_the_bounds() {
@@ -121,6 +121,7 @@ fn one_dimensional_transforms_multiply_polynomials_exactly() {
     check::<points::F5x3>();
     check::<points::F6x3>();
     check::<points::F3x5>();
+    check::<points::F4x4>();
     check::<points::F4x5>();
     check::<points::F3x7>();
     check::<points::F1x1>();

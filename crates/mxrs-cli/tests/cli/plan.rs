@@ -1,7 +1,7 @@
 //! Tests of `mxrs plan`.
 
 use crate::mxrs::{Ran, digits, mxrs, mxrs_with};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const LENET: [&str; 2] = ["--shape", "data=(2,1,28,28)"];
 
@@ -275,5 +275,59 @@ fn without_onednn_no_call_of_a_network_runs_on_the_reference_kernels() {
         let ran = mxrs_with(&[("MXNET_ONEDNN_ENABLED", "0")], flags);
         assert!(!ran.err.contains("runs on the reference kernels"), "{network} {mode}: {}", ran.err);
         ran.ok();
+    }
+}
+
+/// Convolutions as in ResNeXt (32 groups, with both strides) and with dilation, which no network of the command has, and
+/// three kinds of pooling between them.
+#[test]
+fn without_onednn_grouped_and_dilated_convolutions_do_not_run_on_the_reference_kernels() {
+    let layers = [
+        ("Convolution", json!({"kernel": "(7, 7)", "stride": "(2, 2)", "pad": "(3, 3)", "num_filter": "128"})),
+        ("Pooling", json!({"kernel": "(3, 3)", "stride": "(2, 2)", "pad": "(1, 1)", "pool_type": "max"})),
+        ("Convolution", json!({"kernel": "(3, 3)", "pad": "(1, 1)", "num_filter": "128", "num_group": "32"})),
+        ("Activation", json!({"act_type": "relu"})),
+        ("Convolution", json!({"kernel": "(3, 3)", "pad": "(2, 2)", "dilate": "(2, 2)", "num_filter": "64"})),
+        ("Pooling", json!({"kernel": "(3, 3)", "pad": "(1, 1)", "pool_type": "avg", "count_include_pad": "False"})),
+        (
+            "Convolution",
+            json!({"kernel": "(3, 3)", "stride": "(2, 2)", "pad": "(1, 1)", "num_filter": "64", "num_group": "32"}),
+        ),
+        ("Pooling", json!({"kernel": "(1, 1)", "global_pool": "True", "pool_type": "avg"})),
+        ("Flatten", json!({})),
+        ("FullyConnected", json!({"num_hidden": "10"})),
+        ("SoftmaxOutput", json!({})),
+    ];
+    let null = |name: String| json!({"op": "null", "name": name, "inputs": []});
+    let (mut nodes, mut last) = (vec![null("data".into())], 0);
+    for (i, (op, attrs)) in layers.into_iter().enumerate() {
+        let more: &[&str] = match op {
+            "Convolution" | "FullyConnected" => &["weight", "bias"],
+            "SoftmaxOutput" => &["label"],
+            _ => &[],
+        };
+        let mut inputs = vec![json!([last, 0, 0])];
+        for name in more {
+            inputs.push(json!([nodes.len(), 0, 0]));
+            nodes.push(null(if op == "SoftmaxOutput" { "softmax_label".into() } else { format!("layer{i}_{name}") }));
+        }
+        last = nodes.len();
+        let name = if op == "SoftmaxOutput" { "softmax".into() } else { format!("layer{i}") };
+        nodes.push(json!({"op": op, "name": name, "attrs": attrs, "inputs": inputs}));
+    }
+    let args: Vec<usize> = (0..nodes.len()).filter(|i| nodes[*i]["op"] == "null").collect();
+    let rows: Vec<usize> = (0..=nodes.len()).collect();
+    let version = json!({"mxnet_version": ["int", 10900]});
+    let heads = [[last, 0, 0]];
+    let symbol = json!({"nodes": nodes, "arg_nodes": args, "node_row_ptr": rows, "heads": heads, "attrs": version});
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("resnext-symbol.json");
+    std::fs::write(&path, symbol.to_string()).unwrap();
+    let path = path.display().to_string();
+    for mode in ["inference", "training"] {
+        let flags = ["plan", &path, "--shape", "data=(2,3,64,64)", "--mode", mode, "--format", "json"];
+        let ran = mxrs_with(&[("MXNET_ONEDNN_ENABLED", "0")], flags);
+        assert!(!ran.err.contains("runs on the reference kernels"), "{mode}: {}", ran.err);
+        assert_eq!(ran.json()["mode"], mode);
     }
 }
