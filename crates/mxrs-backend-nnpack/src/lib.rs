@@ -67,6 +67,7 @@ pub mod gemm;
 mod gradients;
 mod kernel;
 mod layouts;
+mod low_precision;
 mod matrix;
 mod options;
 mod problem;

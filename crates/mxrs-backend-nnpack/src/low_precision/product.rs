@@ -1,0 +1,166 @@
+//! A convolution or fully-connected layer that is ready to run: rows in place or in strips, times panels, on a team.
+
+use super::block::{Block, PANEL, ROWS, SQUARE, STEP, Session, Sums, TILE};
+use super::finish::{Output, Rule, Store, Stored};
+use super::geometry::{Geometry, Piece, Source, Tile};
+use super::level::Level;
+use super::unit::{Factors, Unit};
+use crate::barrier::Phases;
+use crate::convolve::part;
+use mxrs_processor::Isa;
+use mxrs_sync::Team;
+
+/// A prepared product.
+pub struct Product {
+    geometry: Geometry,
+    factors: Factors,
+    unit: Unit,
+    store: Store,
+    threads: usize,
+}
+
+/// The memory of one run. Pointers are aligned to 64 bytes.
+pub struct Memory<'a> {
+    /// Data, with channels last, or row-major if the source is planes.
+    pub data: *const u8,
+    /// Packed weights.
+    pub weights: *const u8,
+    /// The output with its epilogue.
+    pub output: &'a Output,
+    /// Scratch memory of [`Product::scratch_bytes`].
+    pub scratch: *mut u8,
+}
+
+// SAFETY: sharing copies addresses only. The memory behind them is accessed in `Product::run`, whose contract excludes
+// conflicting accesses.
+unsafe impl Sync for Memory<'_> {}
+
+impl Product {
+    /// Prepares a product. Returns `None` if the rule has no function for its types.
+    pub fn new(geometry: Geometry, factors: Factors, rule: Rule, isa: Isa, threads: usize) -> Option<Self> {
+        let (unit, store) = (Unit::of(factors, isa), rule.store(Level::of(isa))?);
+        Some(Self { geometry, factors, unit, store, threads: threads.max(1) })
+    }
+
+    /// The name of the instructions, for traces.
+    pub fn unit_name(&self) -> &'static str {
+        self.unit.name()
+    }
+
+    /// Scratch memory of a run in bytes.
+    pub fn scratch_bytes(&self) -> usize {
+        self.threads * self.geometry.strip_bytes()
+    }
+
+    /// Computes the output.
+    ///
+    /// # Safety
+    /// The memory must have the sizes and layouts of the problem. Nothing else may use the output, and nothing may write the
+    /// other tensors. Only the tensor that is added may be the output.
+    pub unsafe fn run(&self, memory: &Memory<'_>, team: &Team) {
+        let g = &self.geometry;
+        let panels = g.problem.k.div_ceil(PANEL);
+        let items = g.pieces() * g.panel_groups;
+        let threads = self.threads.min(items);
+        // A thread that has finished its items takes items that other threads have not started.
+        let phases = Phases::new(threads, [items]);
+        team.run(threads, &|thread| {
+            let mut worker = Worker {
+                product: self,
+                memory,
+                session: Session::new(self.unit),
+                sums: bytemuck::Zeroable::zeroed(),
+                strip: memory.scratch.wrapping_add(thread * g.strip_bytes()),
+                copied: None,
+            };
+            phases.work(0, thread, |item| {
+                let (piece, group) = (item / g.panel_groups, item % g.panel_groups);
+                // SAFETY: different items are different pixels or different channels of the output. Each thread has its own
+                // strip. The caller promises the tensors.
+                unsafe { worker.run(piece, part(panels, g.panel_groups, group)) }
+            });
+        });
+    }
+}
+
+/// One thread of a run.
+struct Worker<'a> {
+    product: &'a Product,
+    memory: &'a Memory<'a>,
+    session: Session,
+    sums: Sums,
+    strip: *mut u8,
+    /// The piece whose strip was copied last.
+    copied: Option<usize>,
+}
+
+impl Worker<'_> {
+    /// Computes a piece for these panels.
+    ///
+    /// # Safety
+    /// The conditions of [`Product::run`] must hold; no other thread may use the strip or this part of the output.
+    unsafe fn run(&mut self, index: usize, panels: std::ops::Range<usize>) {
+        let g = &self.product.geometry;
+        let piece = g.piece(index);
+        // SAFETY: the caller promises the data and the strip.
+        let rows = unsafe {
+            if g.source == Source::InPlace {
+                g.in_place(self.memory.data, &piece)
+            } else {
+                if self.copied != Some(index) {
+                    g.copy(self.memory.data, &piece, self.strip);
+                    self.copied = Some(index);
+                }
+                self.strip.cast_const()
+            }
+        };
+        let tiles = g.tiles(&piece);
+        for panel in panels {
+            for pair in tiles.chunks(2) {
+                // SAFETY: `rows` is the start of the piece, and the tiles are tiles of the piece.
+                unsafe { self.block(&piece, rows, pair, panel) }
+            }
+        }
+    }
+
+    /// Computes up to two tiles for one panel.
+    ///
+    /// # Safety
+    /// The conditions of [`Self::run`] must hold.
+    #[inline]
+    unsafe fn block(&mut self, piece: &Piece, rows: *const u8, tiles: &[Tile], panel: usize) {
+        let Product { geometry: g, factors, store, .. } = self.product;
+        let k = g.problem.k;
+        let steps = g.offsets.len();
+        let squares = (k - panel * PANEL).div_ceil(SQUARE).min(PANEL / SQUARE);
+        let all = k.next_multiple_of(SQUARE) * steps * STEP;
+        let second = tiles.get(1).unwrap_or(&tiles[0]);
+        // SAFETY: `panel` is a panel of the weights, behind which the corrections follow. The tiles lie in the piece.
+        unsafe {
+            let block = Block {
+                rows: [rows.add(tiles[0].at), rows.add(second.at)],
+                n_rows: [tiles[0].len, tiles.get(1).map_or(0, |tile| tile.len)],
+                row_bytes: g.row_bytes,
+                offsets: &g.offsets,
+                panel: self.memory.weights.add(panel * PANEL * steps * STEP),
+                squares,
+                corrections: self.memory.weights.add(all).cast::<i32>().wrapping_add(panel * PANEL),
+            };
+            self.session.run(*factors, &block, &mut self.sums);
+        }
+        for (i, tile) in tiles.iter().enumerate() {
+            for target in g.targets(piece, tile) {
+                let stored = Stored {
+                    output: self.memory.output,
+                    sums: self.sums.0[(i * TILE + target.row).min(ROWS - 1)].as_ptr(),
+                    rows: target.len,
+                    channel: panel * PANEL,
+                    width: (k - panel * PANEL).min(PANEL),
+                    pixel: target.pixel,
+                };
+                // SAFETY: the targets are pixels of this piece, whose channels of this panel only this thread writes.
+                unsafe { store(&stored) }
+            }
+        }
+    }
+}
