@@ -32,6 +32,19 @@ fn agrees_with_the_reference_on_every_sample() {
                 ("_backward_FullyConnected_weight", 4),
                 ("_backward_BatchNorm", 1),
                 ("_backward_LRN", 3),
+                ("_contrib_quantize_v2", 7),
+                ("_contrib_requantize", 5),
+                ("_contrib_dequantize", 7),
+                ("_contrib_quantized_conv", 6),
+                ("_contrib_quantized_fully_connected", 6),
+                ("_contrib_quantized_pooling", 8),
+                ("_contrib_quantized_act", 1),
+                ("_contrib_quantized_flatten", 1),
+                ("_contrib_quantized_concat", 5),
+                ("_contrib_quantized_elemwise_add", 4),
+                ("_sg_quantized_conv", 6),
+                ("_sg_quantized_fully_connected", 4),
+                ("_sg_bn_relu_quantize", 12),
             ] {
                 let ops = mxrs_ops::catalog();
                 let op = ops.get(name).expect("it is in the catalog");

@@ -6,6 +6,8 @@ use super::finish512;
 use super::level::{Level, for_each_level};
 use super::number::Number;
 use half::bf16;
+#[cfg(target_arch = "x86_64")]
+use mxrs_processor::Feature;
 use mxrs_types::DType;
 
 /// The output of a product, with channels last, and what is added to it.
@@ -15,7 +17,7 @@ pub struct Output {
     pub dst: *mut u8,
     /// Channels of a pixel.
     pub channels: usize,
-    /// A factor for each channel. For [`Rule::Sums`] it is not read.
+    /// A factor for each channel. [`Rule::Bf16`] and [`Rule::Sums`] do not need it; it must be 1 for the former.
     pub scales: *const f32,
     /// The bias of each channel: int32 for [`Rule::Sums`], else float32.
     pub bias: *const f32,
@@ -124,6 +126,8 @@ impl Rule {
     pub fn store(self, level: Level) -> Option<Store> {
         Some(match self {
             Self::Sums => counted(level),
+            #[cfg(target_arch = "x86_64")]
+            Self::Bf16 if level == Level::Avx512 && Feature::Avx512Bf16.is_there() => finish512::store_pairs,
             Self::Bf16 => stored::<Floats, bf16, bf16>(level),
             Self::Bytes(None | Some(DType::I8), DType::I8) => stored::<Integers, i8, i8>(level),
             Self::Bytes(None | Some(DType::I8), DType::U8) => stored::<Integers, i8, u8>(level),

@@ -162,3 +162,41 @@ pub unsafe fn store<S: Sums512, A: Number512, O: Number512>(s: &Stored<'_>) {
         }
     }
 }
+
+/// Stores sums of bfloat16 products as bfloat16, 32 channels at a time. Numbers whose absolute value is below the smallest
+/// normal one become 0.
+///
+/// # Safety
+/// As for [`store`]; the processor must also have AVX512_BF16.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma")]
+pub unsafe fn store_pairs(s: &Stored<'_>) {
+    let o = s.output;
+    if s.width < PANEL {
+        // SAFETY: the contract of this function includes that of `store`.
+        return unsafe { store::<Floats, bf16, bf16>(s) };
+    }
+    let (low, high) = (_mm512_set1_ps(o.low), _mm512_set1_ps(o.high));
+    // SAFETY: the rows, pixels and channels are those that the caller promises. Bias and output have 32 channels from
+    // `channel` on, because the panel is whole.
+    unsafe {
+        let bias = [0, SQUARE].map(|i| _mm512_loadu_ps(o.bias.add(s.channel + i)));
+        let mut sums = s.sums.cast::<f32>();
+        let mut at = s.pixel * o.channels + s.channel;
+        for _ in 0..s.rows {
+            let mut x = [_mm512_loadu_ps(sums), _mm512_loadu_ps(sums.add(SQUARE))];
+            x = [_mm512_add_ps(x[0], bias[0]), _mm512_add_ps(x[1], bias[1])];
+            if !o.sum.is_null() {
+                let both = _mm512_loadu_si512(o.sum.cast::<bf16>().add(at).cast());
+                let wide = |half: __m256i| _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(half)));
+                x[0] = _mm512_add_ps(x[0], wide(_mm512_castsi512_si256(both)));
+                x[1] = _mm512_add_ps(x[1], wide(_mm512_extracti64x4_epi64::<1>(both)));
+            }
+            // The second operand is the result for NaN.
+            let [a, b] = [_mm512_min_ps(high, _mm512_max_ps(low, x[0])), _mm512_min_ps(high, _mm512_max_ps(low, x[1]))];
+            let pairs: __m512i = std::mem::transmute(_mm512_cvtne2ps_pbh(b, a));
+            _mm512_storeu_si512(o.dst.cast::<bf16>().add(at).cast(), pairs);
+            sums = sums.add(PANEL);
+            at += o.channels;
+        }
+    }
+}

@@ -1,10 +1,12 @@
 //! The kernel of a convolution or fully-connected layer: computes scales and bias of the channels, then runs the product.
 
-use super::block::{SQUARE, STEP};
+use super::block::{PANEL, STEP};
+use super::depthwise::Depthwise;
 use super::finish::{Output, Rule};
 use super::geometry::{Geometry, Problem};
+use super::level::Level;
 use super::packing::Packing;
-use super::product::{Memory, Product};
+use super::product::{Compute, Memory, Product};
 use super::requests::{Written, meet};
 use super::unit::Factors;
 use super::Context;
@@ -38,6 +40,8 @@ pub struct Layer {
     pub bounds: Bounds,
     /// Whether data and output are images, not rows.
     pub is_image: bool,
+    /// Whether each channel has a window of its own.
+    pub is_depthwise: bool,
 }
 
 /// Largest number of channels of row-major images that are read plane by plane. The first layer of a network has so few.
@@ -45,7 +49,7 @@ const FEW_PLANES: usize = 4;
 
 struct LayerKernel<C> {
     name: String,
-    product: Product,
+    compute: Box<dyn Compute>,
     channels: C,
     n_channels: usize,
     sum: Option<usize>,
@@ -65,31 +69,46 @@ pub fn plan<C: Channels + 'static>(
 ) -> Result<PlannedKernel> {
     let p = layer.problem;
     let bytes = layer.factors != Factors::Bf16;
-    let packing = Packing { bytes, merged: p.dilate[1] == 1 || p.window[1] == 1 };
-    let planes = layer.is_image && p.c <= FEW_PLANES && call.inputs[0].layout.is_row_major();
-    let geometry = Geometry::new(p, packing.number_bytes(), packing.merged, planes, context.threads);
-    let product = Product::new(geometry, layer.factors, layer.rule, context.isa, context.threads)
-        .ok_or_else(|| Error::not_built(call.op.name, "no kernel adds a tensor of this type"))?;
+    let merged = p.dilate[1] == 1 || p.window[1] == 1;
+    let packing = Packing { bytes, merged, depthwise: layer.is_depthwise };
+    let is_planes = p.c <= FEW_PLANES && call.inputs[0].layout.is_row_major();
+    let planes = layer.is_image && !layer.is_depthwise && is_planes;
+    let unknown = || Error::not_built(call.op.name, "no kernel adds a tensor of this type");
+    let (compute, unit): (Box<dyn Compute>, _) = if layer.is_depthwise {
+        let store = layer.rule.store(Level::of(context.isa)).ok_or_else(unknown)?;
+        (Box::new(Depthwise::new(p, layer.factors, store, context)), context.isa.name())
+    } else {
+        let geometry = Geometry::new(p, packing.number_bytes(), packing.merged, planes, context.threads);
+        let product = Product::new(geometry, layer.factors, layer.rule, context.isa, context.threads);
+        let product = product.ok_or_else(unknown)?;
+        let unit = product.unit_name();
+        (Box::new(product), unit)
+    };
     let image = |sizes| if layer.is_image { channels_last(sizes) } else { Layout::RowMajor };
     let [h, w] = p.input;
     let data = if planes { Layout::RowMajor } else { image([p.n, p.c, h, w]) };
     let out = image([p.n, p.k, p.output[0], p.output[1]]);
     let mut input_layouts = vec![Layout::RowMajor; call.inputs.len()];
     input_layouts[0] = data;
-    input_layouts[1] = packing.layout([p.k, p.c, p.window[0], p.window[1]]);
+    input_layouts[1] = packing.layout([p.k, if layer.is_depthwise { 1 } else { p.c }, p.window[0], p.window[1]]);
     if let Some(sum) = layer.sum {
         input_layouts[sum] = out.clone();
     }
     let mut output_layouts = vec![Layout::RowMajor; call.outputs.len()];
     output_layouts[0] = out;
-    let what = if bytes { "bytes" } else { "bf16" };
-    let per_channel = 2 * p.k.next_multiple_of(SQUARE) * size_of::<f32>();
+    let what = match (layer.is_depthwise, bytes) {
+        (false, false) => "product_bf16",
+        (false, true) => "product_bytes",
+        (true, false) => "depthwise_bf16",
+        (true, true) => "depthwise_bytes",
+    };
+    let per_channel = 2 * p.k.next_multiple_of(PANEL) * size_of::<f32>();
     Ok(PlannedKernel {
-        scratch_bytes: per_channel.next_multiple_of(STEP) + product.scratch_bytes(),
+        scratch_bytes: per_channel.next_multiple_of(STEP) + compute.scratch_bytes(),
         can_run_inplace: layer.sum.is_some(),
         kernel: Arc::new(LayerKernel {
-            name: format!("{NAME}:product_{what}:{}:{}", product.unit_name(), context.threads),
-            product,
+            name: format!("{NAME}:{what}:{unit}:{}", context.threads),
+            compute,
             channels,
             n_channels: p.k,
             sum: layer.sum,
@@ -108,7 +127,7 @@ impl<C: Channels> Kernel for LayerKernel<C> {
 
     unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         meet(args, &self.written, |args| {
-            let n = self.n_channels.next_multiple_of(SQUARE);
+            let n = self.n_channels.next_multiple_of(PANEL);
             // SAFETY: the scratch memory has the planned size, which begins with two values for each of `n` channels, and it
             // belongs to this call alone.
             let scratch = unsafe { args.scratch.bytes_mut() };
@@ -136,7 +155,7 @@ impl<C: Channels> Kernel for LayerKernel<C> {
             };
             // SAFETY: the tensors belong to the running call and have the planned layouts, so nothing else writes them. The
             // plan allows an output in the memory of an input only if that input is the tensor that is added.
-            unsafe { self.product.run(&memory, args.team) }
+            unsafe { self.compute.run(&memory, args.team) }
             self.channels.write_others(args)
         })
     }

@@ -17,6 +17,7 @@ mod add;
 mod affine;
 mod between;
 mod block;
+mod depthwise;
 mod finish;
 #[cfg(target_arch = "x86_64")]
 mod finish512;
@@ -38,6 +39,8 @@ mod ranges;
 mod real;
 mod reorder;
 mod requests;
+#[cfg(test)]
+mod tests;
 mod unit;
 #[cfg(target_arch = "x86_64")]
 mod vector;

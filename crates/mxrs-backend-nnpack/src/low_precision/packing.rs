@@ -15,6 +15,9 @@ pub struct Packing {
     pub bytes: bool,
     /// Whether a row of the window is one run.
     pub merged: bool,
+    /// Whether the weights are those of a depthwise convolution, `[k, 1, kh, kw]`: `[kh][kw][k]` in float32 or int32, with `k`
+    /// padded to whole panels.
+    pub depthwise: bool,
 }
 
 /// First id of the layouts of this module. The lowest bits of an id are the fields of [`Packing`].
@@ -23,15 +26,16 @@ const FIRST_ID: u64 = 1 << 40;
 impl Packing {
     /// The layout of weights of these sizes.
     pub fn layout(self, sizes: [usize; 4]) -> Layout {
-        let id = FIRST_ID + u64::from(self.bytes) + 2 * u64::from(self.merged);
+        let bits = u64::from(self.bytes) + 2 * u64::from(self.merged) + 4 * u64::from(self.depthwise);
+        let id = FIRST_ID + bits;
         Layout::Opaque { backend: NAME, id, size_bytes: self.len_bytes(sizes) }
     }
 
     /// The packing that a layout of weights of these sizes denotes.
     pub fn of(layout: &Layout, sizes: [usize; 4]) -> Option<Self> {
         let Layout::Opaque { backend: NAME, id, .. } = layout else { return None };
-        let bits = id.checked_sub(FIRST_ID).filter(|bits| *bits < 4)?;
-        let packing = Self { bytes: bits & 1 == 1, merged: bits & 2 == 2 };
+        let bits = id.checked_sub(FIRST_ID).filter(|bits| *bits < 8)?;
+        let packing = Self { bytes: bits & 1 == 1, merged: bits & 2 == 2, depthwise: bits & 4 == 4 };
         (packing.layout(sizes) == *layout).then_some(packing)
     }
 
@@ -50,6 +54,9 @@ impl Packing {
     }
 
     fn len_bytes(self, sizes: [usize; 4]) -> usize {
+        if self.depthwise {
+            return sizes[0].next_multiple_of(PANEL) * sizes[2] * sizes[3] * size_of::<f32>();
+        }
         let corrections = if self.bytes { sizes[0].next_multiple_of(SQUARE) * size_of::<i32>() } else { 0 };
         self.panels_bytes(sizes) + corrections
     }
@@ -85,5 +92,19 @@ impl Packing {
             }
         }
         corrections
+    }
+
+    /// Packs all weights of a depthwise convolution.
+    pub fn pack_depthwise(self, [k, _, kh, kw]: [usize; 4], from: &[u8], to: &mut [u8]) {
+        let (size, cells, padded) = (self.number_bytes(), kh * kw, k.next_multiple_of(PANEL));
+        to.fill(0);
+        for (i, value) in from.chunks_exact(size).enumerate() {
+            let value = match *value {
+                [byte] => i32::from(byte as i8).to_le_bytes(),
+                // Bfloat16 is the upper half of a float32.
+                _ => [0, 0, value[0], value[1]],
+            };
+            to[(i % cells * padded + i / cells) * 4..][..4].copy_from_slice(&value);
+        }
     }
 }

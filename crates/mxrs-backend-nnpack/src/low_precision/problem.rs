@@ -38,6 +38,19 @@ pub fn image(p: &ConvolutionParams, call: &OpCall<'_>) -> Result<Problem, String
     })
 }
 
+/// The problem, if the kernels take it with this number of groups: one, or as many as there are input and output channels.
+///
+/// # Errors
+/// Returns the reason as text if there is no kernel for it.
+pub fn in_groups(problem: Problem, groups: u32) -> Result<Problem, String> {
+    let is_depthwise = problem.c == groups as usize && problem.k == problem.c;
+    match groups {
+        1 => Ok(problem),
+        _ if is_depthwise => Ok(problem),
+        _ => Err(format!("no kernel for {groups} groups of several channels")),
+    }
+}
+
 /// The fully-connected layer of a call.
 ///
 /// # Errors

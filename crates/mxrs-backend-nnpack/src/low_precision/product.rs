@@ -2,13 +2,15 @@
 
 use super::block::{Block, PANEL, ROWS, SQUARE, STEP, Session, Sums, TILE};
 use super::finish::{Output, Rule, Store, Stored};
-use super::geometry::{Geometry, Piece, Source, Tile};
+use super::geometry::{Geometry, Source, Target, Tile};
 use super::level::Level;
 use super::unit::{Factors, Unit};
 use crate::barrier::Phases;
 use crate::convolve::part;
 use mxrs_processor::Isa;
 use mxrs_sync::Team;
+use mxrs_types::DType;
+use smallvec::SmallVec;
 
 /// A prepared product.
 pub struct Product {
@@ -16,6 +18,8 @@ pub struct Product {
     factors: Factors,
     unit: Unit,
     store: Store,
+    /// Bytes of a number of the output.
+    number_bytes: usize,
     threads: usize,
 }
 
@@ -27,37 +31,63 @@ pub struct Memory<'a> {
     pub weights: *const u8,
     /// The output with its epilogue.
     pub output: &'a Output,
-    /// Scratch memory of [`Product::scratch_bytes`].
+    /// Scratch memory of [`Compute::scratch_bytes`].
     pub scratch: *mut u8,
 }
 
-// SAFETY: sharing copies addresses only. The memory behind them is accessed in `Product::run`, whose contract excludes
+// SAFETY: sharing copies addresses only. The memory behind them is accessed in `Compute::run`, whose contract excludes
 // conflicting accesses.
 unsafe impl Sync for Memory<'_> {}
 
-impl Product {
-    /// Prepares a product. Returns `None` if the rule has no function for its types.
-    pub fn new(geometry: Geometry, factors: Factors, rule: Rule, isa: Isa, threads: usize) -> Option<Self> {
-        let (unit, store) = (Unit::of(factors, isa), rule.store(Level::of(isa))?);
-        Some(Self { geometry, factors, unit, store, threads: threads.max(1) })
-    }
-
-    /// The name of the instructions, for traces.
-    pub fn unit_name(&self) -> &'static str {
-        self.unit.name()
-    }
-
+/// A computation of sums that are stored by a rule.
+pub trait Compute: Send + Sync {
     /// Scratch memory of a run in bytes.
-    pub fn scratch_bytes(&self) -> usize {
-        self.threads * self.geometry.strip_bytes()
-    }
+    fn scratch_bytes(&self) -> usize;
 
     /// Computes the output.
     ///
     /// # Safety
     /// The memory must have the sizes and layouts of the problem. Nothing else may use the output, and nothing may write the
     /// other tensors. Only the tensor that is added may be the output.
-    pub unsafe fn run(&self, memory: &Memory<'_>, team: &Team) {
+    unsafe fn run(&self, memory: &Memory<'_>, team: &Team);
+}
+
+impl Product {
+    /// Prepares a product. Returns `None` if the rule has no function for its types.
+    pub fn new(geometry: Geometry, factors: Factors, rule: Rule, isa: Isa, threads: usize) -> Option<Self> {
+        Self::with_unit(geometry, factors, rule, Unit::of(factors, isa), isa, threads)
+    }
+
+    /// Prepares a product on these instructions.
+    pub fn with_unit(
+        geometry: Geometry,
+        factors: Factors,
+        rule: Rule,
+        unit: Unit,
+        isa: Isa,
+        threads: usize,
+    ) -> Option<Self> {
+        let store = rule.store(Level::of(isa))?;
+        let number_bytes = match rule {
+            Rule::Bf16 => 2,
+            Rule::Bytes(_, DType::F32) | Rule::Sums => 4,
+            Rule::Bytes(..) => 1,
+        };
+        Some(Self { geometry, factors, unit, store, number_bytes, threads: threads.max(1) })
+    }
+
+    /// The name of the instructions, for traces.
+    pub fn unit_name(&self) -> &'static str {
+        self.unit.name()
+    }
+}
+
+impl Compute for Product {
+    fn scratch_bytes(&self) -> usize {
+        self.threads * self.geometry.strip_bytes()
+    }
+
+    unsafe fn run(&self, memory: &Memory<'_>, team: &Team) {
         let g = &self.geometry;
         let panels = g.problem.k.div_ceil(PANEL);
         let items = g.pieces() * g.panel_groups;
@@ -69,7 +99,7 @@ impl Product {
                 product: self,
                 memory,
                 session: Session::new(self.unit),
-                sums: bytemuck::Zeroable::zeroed(),
+                sums: [bytemuck::Zeroable::zeroed(); 2],
                 strip: memory.scratch.wrapping_add(thread * g.strip_bytes()),
                 copied: None,
             };
@@ -88,7 +118,8 @@ struct Worker<'a> {
     product: &'a Product,
     memory: &'a Memory<'a>,
     session: Session,
-    sums: Sums,
+    /// The sums of the last two blocks.
+    sums: [Sums; 2],
     strip: *mut u8,
     /// The piece whose strip was copied last.
     copied: Option<usize>,
@@ -98,7 +129,7 @@ impl Worker<'_> {
     /// Computes a piece for these panels.
     ///
     /// # Safety
-    /// The conditions of [`Product::run`] must hold; no other thread may use the strip or this part of the output.
+    /// The conditions of [`Compute::run`] must hold; no other thread may use the strip or this part of the output.
     unsafe fn run(&mut self, index: usize, panels: std::ops::Range<usize>) {
         let g = &self.product.geometry;
         let piece = g.piece(index);
@@ -115,21 +146,54 @@ impl Worker<'_> {
             }
         };
         let tiles = g.tiles(&piece);
+        let targets: SmallVec<[SmallVec<[Target; 4]>; 32]> = tiles.iter().map(|tile| g.targets(&piece, tile)).collect();
+        // The sums of a block are stored while the next block is multiplied.
+        let mut waiting: Option<(usize, usize)> = None;
+        let mut which = 0;
         for panel in panels {
-            for pair in tiles.chunks(2) {
-                // SAFETY: `rows` is the start of the piece, and the tiles are tiles of the piece.
-                unsafe { self.block(&piece, rows, pair, panel) }
+            for first in (0..tiles.len()).step_by(2) {
+                let pair = &tiles[first..(first + 2).min(tiles.len())];
+                self.fetch(&targets[first..(first + 2).min(targets.len())], panel);
+                // SAFETY: `rows` is the start of the piece, and the tiles and targets are those of the piece.
+                unsafe {
+                    self.multiply(rows, pair, panel, which);
+                    if let Some((first, panel)) = waiting.replace((first, panel)) {
+                        self.store(&targets[first..(first + 2).min(targets.len())], panel, 1 - which);
+                    }
+                }
+                which = 1 - which;
             }
+        }
+        if let Some((first, panel)) = waiting {
+            // SAFETY: as above.
+            unsafe { self.store(&targets[first..(first + 2).min(targets.len())], panel, 1 - which) }
         }
     }
 
-    /// Computes up to two tiles for one panel.
+    /// Fetches the lines of the output that these tiles will be stored to.
+    #[inline]
+    fn fetch(&self, tiles: &[SmallVec<[Target; 4]>], panel: usize) {
+        #[cfg(target_arch = "x86_64")]
+        for target in tiles.iter().flatten() {
+            use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+            let (k, bytes) = (self.product.geometry.problem.k, self.product.number_bytes);
+            let first = self.memory.output.dst.wrapping_add((target.pixel * k + panel * PANEL) * bytes);
+            for row in 0..target.len {
+                // SAFETY: prefetching reads nothing.
+                unsafe { _mm_prefetch::<_MM_HINT_ET0>(first.wrapping_add(row * k * bytes).cast()) }
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (tiles, panel);
+    }
+
+    /// Multiplies up to two tiles by one panel.
     ///
     /// # Safety
-    /// The conditions of [`Self::run`] must hold.
+    /// The conditions of [`Self::run`] must hold, and `rows` must be the start of the piece that the tiles belong to.
     #[inline]
-    unsafe fn block(&mut self, piece: &Piece, rows: *const u8, tiles: &[Tile], panel: usize) {
-        let Product { geometry: g, factors, store, .. } = self.product;
+    unsafe fn multiply(&mut self, rows: *const u8, tiles: &[Tile], panel: usize, which: usize) {
+        let Product { geometry: g, factors, .. } = self.product;
         let k = g.problem.k;
         let steps = g.offsets.len();
         let squares = (k - panel * PANEL).div_ceil(SQUARE).min(PANEL / SQUARE);
@@ -146,20 +210,29 @@ impl Worker<'_> {
                 squares,
                 corrections: self.memory.weights.add(all).cast::<i32>().wrapping_add(panel * PANEL),
             };
-            self.session.run(*factors, &block, &mut self.sums);
+            self.session.run(*factors, &block, &mut self.sums[which]);
         }
-        for (i, tile) in tiles.iter().enumerate() {
-            for target in g.targets(piece, tile) {
+    }
+
+    /// Stores the sums of up to two tiles.
+    ///
+    /// # Safety
+    /// The conditions of [`Self::run`] must hold, and the targets must be those of the tiles.
+    #[inline]
+    unsafe fn store(&self, tiles: &[SmallVec<[Target; 4]>], panel: usize, which: usize) {
+        let k = self.product.geometry.problem.k;
+        for (i, targets) in tiles.iter().enumerate() {
+            for target in targets {
                 let stored = Stored {
                     output: self.memory.output,
-                    sums: self.sums.0[(i * TILE + target.row).min(ROWS - 1)].as_ptr(),
+                    sums: self.sums[which].0[(i * TILE + target.row).min(ROWS - 1)].as_ptr(),
                     rows: target.len,
                     channel: panel * PANEL,
                     width: (k - panel * PANEL).min(PANEL),
                     pixel: target.pixel,
                 };
-                // SAFETY: the targets are pixels of this piece, whose channels of this panel only this thread writes.
-                unsafe { store(&stored) }
+                // SAFETY: the targets are pixels of the piece, whose channels of this panel only this thread writes.
+                unsafe { (self.product.store)(&stored) }
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use super::finish::Rule;
 use super::layer::{Channels, Layer, plan};
-use super::problem::{dense, image};
+use super::problem::{dense, image, in_groups};
 use super::ranges::{floats, range, ranges, write_ranges};
 use super::unit::Factors;
 use super::{Build, Context};
@@ -52,8 +52,7 @@ fn fit<'a>(
         other => return Err(format!("no kernel for {other}")),
     };
     let problem = match convolution {
-        Some(p) if p.num_group != 1 => return Err("no kernel for convolutions in groups".into()),
-        Some(p) => image(p, call)?,
+        Some(p) => in_groups(image(p, call)?, p.num_group)?,
         None => dense(call)?,
     };
     // More products of this size could exceed the range of the sums.
@@ -76,6 +75,7 @@ fn fit<'a>(
         sum,
         bounds: if is_relu { Bounds::RELU } else { Bounds::NONE },
         is_image: convolution.is_some(),
+        is_depthwise: convolution.is_some_and(|p| p.num_group != 1),
     };
     let channels = Quantized {
         places,

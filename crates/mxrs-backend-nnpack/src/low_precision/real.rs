@@ -4,7 +4,7 @@
 use super::finish::Rule;
 use super::geometry::Problem;
 use super::layer::{Channels, Layer, plan};
-use super::problem::{dense, image};
+use super::problem::{dense, image, in_groups};
 use super::unit::{Factors, Unit};
 use super::{Build, Context};
 use crate::choose::Algorithm;
@@ -28,6 +28,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
     if !unit.beats_float32() {
         return None;
     }
+    let mut is_depthwise = false;
     let (product, epilogue): (Result<Problem, String>, _) = match call.op.name {
         "Convolution" | "_sg_conv" => {
             let (p, epilogue) = match call.op.name {
@@ -42,10 +43,11 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
             };
             // Without matrix units, Winograd's algorithms in float32 are faster.
             let in_tiles = || ConvProblem::of(p, call).is_ok_and(|p| !Algorithm::allowed(&p, &context.options).is_empty());
-            if p.num_group != 1 || (!unit.is_matrix() && in_tiles()) {
+            if !unit.is_matrix() && in_tiles() {
                 return None;
             }
-            (image(p, call), epilogue)
+            is_depthwise = p.num_group != 1;
+            (image(p, call).and_then(|problem| in_groups(problem, p.num_group)), epilogue)
         }
         "FullyConnected" => (dense(call), Ok(Epilogue::plain(call.params.get::<FullyConnectedParams>().no_bias))),
         "_sg_fully_connected" => {
@@ -68,6 +70,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
             sum: epilogue.sum,
             bounds: epilogue.bounds,
             is_image,
+            is_depthwise,
         };
         Box::new(move || plan(call, &layer, Bias(epilogue.bias), &context)) as Build<'a>
     }))

@@ -73,6 +73,11 @@ impl Reorder {
         let from = unsafe { args.inputs[0].bytes() };
         let to = Shared(args.outputs[0].as_ptr());
         let k = self.sizes[0];
+        if packing.depthwise {
+            // SAFETY: this is an output of the running call, and no other slice of it exists.
+            packing.pack_depthwise(self.sizes, from, unsafe { args.outputs[0].bytes_mut() });
+            return;
+        }
         let all = packing.panels_bytes(self.sizes);
         let panel = all / k.next_multiple_of(super::block::SQUARE) * PANEL;
         in_parts(args.team, usize::MAX, k.div_ceil(PANEL), panel.max(STEP), &|part| {

@@ -1,7 +1,6 @@
 //! Which numbers are multiplied, and by which instructions.
 
 use mxrs_processor::{Feature, Isa, MatrixUnits, Set};
-use mxrs_types::DType;
 
 /// The numbers of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,23 +11,6 @@ pub enum Factors {
     Unsigned,
     /// Signed by signed bytes, summed in int32.
     Signed,
-}
-
-impl Factors {
-    /// The factors of data of this type.
-    pub fn of(data: DType) -> Option<Self> {
-        match data {
-            DType::BF16 => Some(Self::Bf16),
-            DType::U8 => Some(Self::Unsigned),
-            DType::I8 => Some(Self::Signed),
-            _ => None,
-        }
-    }
-
-    /// Bytes of a number.
-    pub fn bytes(self) -> usize {
-        if self == Self::Bf16 { 2 } else { 1 }
-    }
 }
 
 /// Instructions for products.
