@@ -181,8 +181,7 @@ fn normalized(call: &OpCall<'_>) -> Result<Fit, String> {
     let low = if params.around.with_relu { 0.0 } else { f32::NEG_INFINITY };
     let fill = move |args: &KernelArgs<'_>| {
         let quantum = params.data_range().map_or(1.0, |at| range(args, at).quantum(data));
-        let (scale, shift) =
-            normalization(args, &params.norm, params.per_channel(), quantum, to.per_unit(dtype));
+        let (scale, shift) = normalization(args, &params.norm, params.per_channel(), quantum, to.per_unit(dtype));
         Factors { scale, shift, low }
     };
     let report = Box::new(move |_: &KernelArgs<'_>| vec![to.reported(dtype)]);

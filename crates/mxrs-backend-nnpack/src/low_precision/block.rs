@@ -5,10 +5,10 @@
 //! `i` holds, for each of the 16 columns, the weights of bytes `4 i` to `4 i + 3` of the step. Matrix units and the vector
 //! instructions for pairs and for groups of four read this form.
 
+use super::portable;
 use super::unit::{Factors, Unit};
 #[cfg(target_arch = "x86_64")]
 use super::{matrix, vector};
-use super::portable;
 
 /// Bytes of a row that one step multiplies.
 pub const STEP: usize = 64;

@@ -8,6 +8,8 @@
 //! each window. Only padding needs a copy: a *strip*, the input rows of a few output rows with zeros at their ends.
 
 use super::block::{STEP, TILE};
+use super::level::{Level, for_each_level};
+use mxrs_processor::Isa;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -317,8 +319,16 @@ impl Geometry {
     ///
     /// # Safety
     /// The pixels from `x` on of row `y` of the image must exist; `to` must have room for them.
-    unsafe fn interleave<T: Copy>(&self, data: *const u8, [image, y, x]: [usize; 3], n: usize, to: *mut u8) {
+    unsafe fn interleave<T: Copy + 'static>(&self, data: *const u8, [image, y, x]: [usize; 3], n: usize, to: *mut u8) {
         let p = &self.problem;
+        if p.c == 3 {
+            let planes = [0, 1, 2].map(|channel| {
+                let at = ((image * p.c + channel) * p.input[0] + y) * p.input[1] + x;
+                data.cast::<T>().wrapping_add(at)
+            });
+            // SAFETY: the caller promises `n` pixels of each plane and in the strip; `Isa::best` detects the instructions.
+            return unsafe { interleaved::<T>(Level::of(Isa::best()))(planes, to.cast(), n) };
+        }
         for channel in 0..p.c {
             let from = ((image * p.c + channel) * p.input[0] + y) * p.input[1] + x;
             // SAFETY: the caller promises `n` pixels, each with `c` channels in the strip.
@@ -377,6 +387,26 @@ impl Geometry {
             }
         }
         targets
+    }
+}
+
+for_each_level! {
+    fn interleaved [T: Copy] [T]: unsafe fn(planes: [*const T; 3], to: *mut T, n: usize) = interleave_three
+}
+
+/// Writes `n` pixels of three channels.
+///
+/// # Safety
+/// Each plane must have `n` values, and `to` room for three times as many.
+#[inline(always)]
+unsafe fn interleave_three<T: Copy>(planes: [*const T; 3], to: *mut T, n: usize) {
+    for i in 0..n {
+        // SAFETY: `i < n`.
+        unsafe {
+            *to.add(3 * i) = *planes[0].add(i);
+            *to.add(3 * i + 1) = *planes[1].add(i);
+            *to.add(3 * i + 2) = *planes[2].add(i);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The kernel of a convolution or fully-connected layer: computes scales and bias of the channels, then runs the product.
 
+use super::Context;
 use super::block::{PANEL, STEP};
 use super::depthwise::Depthwise;
 use super::finish::{Output, Rule};
@@ -9,7 +10,6 @@ use super::packing::Packing;
 use super::product::{Compute, Memory, Product};
 use super::requests::{Written, meet};
 use super::unit::Factors;
-use super::Context;
 use crate::epilogue::Bounds;
 use crate::layouts::{NAME, channels_last};
 use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel};

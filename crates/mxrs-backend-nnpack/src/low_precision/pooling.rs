@@ -8,8 +8,8 @@ use super::ranges::{ranges, write_ranges};
 use super::{Build, Context};
 use crate::layouts::channels_last;
 use half::bf16;
-use mxrs_op::{KernelArgs, OpCall};
 use mxrs_op::param::Choice;
+use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::nn::pooling::{Cut, PoolType, PoolingParams, cut};
 use mxrs_types::{DType, Layout, Result};
 
@@ -50,11 +50,8 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
 fn fit<'a>(call: &'a OpCall<'a>, is_quantized: bool, context: &Context) -> Result<Build<'a>, String> {
     let p = call.params.get::<PoolingParams>();
     let (data, out) = (&call.inputs[0], &call.outputs[0]);
-    let ([n, c, h, w], [_, _, oh, ow]) = match (data.shape[..].try_into(), out.shape[..].try_into()) {
-        (Ok(data), Ok(out)) => (data, out),
-        _ => return Err("the window does not have two axes".into()),
-    };
-    let (_, _): ([usize; 4], [usize; 4]) = ([n, c, h, w], [0, 0, oh, ow]);
+    let sizes = |shape: &[usize]| <[usize; 4]>::try_from(shape).map_err(|_| "the window does not have two axes");
+    let ([n, c, h, w], [_, _, oh, ow]) = (sizes(&data.shape)?, sizes(&out.shape)?);
     if p.is_channels_last() {
         return Err("no kernel for shapes with channels last".into());
     }
@@ -63,9 +60,6 @@ fn fit<'a>(call: &'a OpCall<'a>, is_quantized: bool, context: &Context) -> Resul
     }
     if oh.max(ow) > MAX_LINE {
         return Err(format!("more than {MAX_LINE} rows or columns of output"));
-    }
-    if call.outputs.iter().skip(1).any(|o| !is_quantized && o.dtype != DType::BF16) {
-        return Err("no kernel for a workspace of another type".into());
     }
     let window = p.window(&[h, w]).map_err(|error| error.to_string())?;
     let (counts_padding, level, threads) = (p.counts_padding(), Level::of(context.isa), context.threads);
@@ -81,7 +75,8 @@ fn fit<'a>(call: &'a OpCall<'a>, is_quantized: bool, context: &Context) -> Resul
     };
     let what = if p.pool_type == PoolType::Max { "max_pool" } else { "mean_pool" };
     Ok(Box::new(move || {
-        let cuts = |axis: usize, size: usize, n: usize| -> Vec<Cut> { (0..n).map(|o| cut(&window, axis, o, size)).collect() };
+        let cuts =
+            |axis: usize, size: usize, n: usize| -> Vec<Cut> { (0..n).map(|o| cut(&window, axis, o, size)).collect() };
         let (rows, columns) = (cuts(0, h, oh), cuts(1, w, ow));
         let bytes = data.dtype.size_of();
         let line = |cuts: &[Cut]| cuts.iter().map(|cut| cut.end - cut.begin).max().unwrap_or(0);

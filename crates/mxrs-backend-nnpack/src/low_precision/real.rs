@@ -42,7 +42,8 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
                 }
             };
             // Without matrix units, Winograd's algorithms in float32 are faster.
-            let in_tiles = || ConvProblem::of(p, call).is_ok_and(|p| !Algorithm::allowed(&p, &context.options).is_empty());
+            let in_tiles =
+                || ConvProblem::of(p, call).is_ok_and(|p| !Algorithm::allowed(&p, &context.options).is_empty());
             if !unit.is_matrix() && in_tiles() {
                 return None;
             }

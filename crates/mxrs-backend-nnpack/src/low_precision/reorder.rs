@@ -64,8 +64,11 @@ impl Reorder {
         let orders = [Order::of(&from.layout, sizes)?, Order::of(&to.layout, sizes)?];
         // Copies without channels last are made elsewhere.
         let is_here = from.shape.ndim() == 4 && orders[0] != orders[1] && orders.contains(&Order::Pixels);
-        (is_here && matches!(number_bytes, 1 | 2 | 4))
-            .then_some(Self { sizes, number_bytes, conversion: Conversion::Image(orders) })
+        (is_here && matches!(number_bytes, 1 | 2 | 4)).then_some(Self {
+            sizes,
+            number_bytes,
+            conversion: Conversion::Image(orders),
+        })
     }
 
     fn pack(&self, packing: Packing, args: &KernelArgs<'_>) {

@@ -1,6 +1,8 @@
 //! Which numbers are multiplied, and by which instructions.
 
-use mxrs_processor::{Feature, Isa, MatrixUnits, Set};
+use mxrs_processor::Isa;
+#[cfg(target_arch = "x86_64")]
+use mxrs_processor::{Feature, MatrixUnits, Processor, Set};
 
 /// The numbers of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +41,7 @@ impl Unit {
     /// All instructions for these factors that the instruction set allows, the fastest first.
     pub fn available(factors: Factors, isa: Isa) -> Vec<Self> {
         let mut found = Vec::new();
+        let _ = (factors, isa);
         #[cfg(target_arch = "x86_64")]
         {
             if isa.set() >= Set::Avx512 {
@@ -62,7 +65,7 @@ impl Unit {
             #[cfg(target_arch = "x86_64")]
             Self::Matrix(_) => true,
             #[cfg(target_arch = "x86_64")]
-            Self::Vector512 => mxrs_processor::Processor::multiplies_bfloat16(),
+            Self::Vector512 => Processor::vectors_multiply_bfloat16(),
             _ => false,
         }
     }

@@ -73,7 +73,8 @@ unsafe fn pairs<const N: usize>(block: &Block<'_>, a: *const u8, c: *mut u32) {
             for at in (0..STEP).step_by(4) {
                 let line = b.add(at * SQUARE);
                 let low = as_pairs(_mm512_loadu_si512(line.cast()));
-                let high = if block.squares > 1 { as_pairs(_mm512_loadu_si512(line.add(SQUARE_BYTES).cast())) } else { low };
+                let high =
+                    if block.squares > 1 { as_pairs(_mm512_loadu_si512(line.add(SQUARE_BYTES).cast())) } else { low };
                 for r in 0..N {
                     let x = a.add(r * block.row_bytes + offset + at).cast::<i32>().read_unaligned();
                     let x = as_pairs(_mm512_set1_epi32(x));
@@ -109,7 +110,10 @@ unsafe fn bytes<const N: usize, const SIGNED: bool>(block: &Block<'_>, a: *const
         let start = |half: usize| {
             if SIGNED {
                 let half = half.min(block.squares - 1);
-                _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(block.corrections.add(half * SQUARE).cast()))
+                _mm512_sub_epi32(
+                    _mm512_setzero_si512(),
+                    _mm512_loadu_si512(block.corrections.add(half * SQUARE).cast()),
+                )
             } else {
                 _mm512_setzero_si512()
             }
