@@ -39,6 +39,7 @@ mod ranges;
 mod real;
 mod reorder;
 mod requests;
+mod strip;
 #[cfg(test)]
 mod tests;
 mod unit;

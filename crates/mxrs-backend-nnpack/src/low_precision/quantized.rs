@@ -18,7 +18,7 @@ use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{DType, Result};
 
-/// Looks at a call; `None` if it is no quantized product.
+/// Looks at a call; `None` if it is not a quantized product.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let (convolution, no_bias, epilogue) = match call.op.name {
         "_contrib_quantized_conv" => {
