@@ -64,10 +64,13 @@ macro_rules! integer {
 
             #[inline(always)]
             fn of(x: f32) -> Self {
-                // The bounds come first, so that the conversion to 32 bits is exact and the one to 8 bits cuts nothing off.
-                let x = x.max(<$t>::MIN as f32).min(<$t>::MAX as f32);
-                let x = if x.is_nan() { 0.0 } else { x };
-                x.round_ties_even() as i32 as $t
+                // Comparisons and one addition, which compilers vectorize. Numbers of this size have no fraction, so the
+                // addition rounds to the nearest integer, halves to even, which is in the lowest bits of the sum.
+                const ROUND: f32 = 12_582_912.0;
+                let x = if x == x { x } else { 0.0 };
+                let x = if x < <$t>::MIN as f32 { <$t>::MIN as f32 } else { x };
+                let x = if x > <$t>::MAX as f32 { <$t>::MAX as f32 } else { x };
+                (x + ROUND).to_bits() as $t
             }
 
             #[inline(always)]
@@ -81,3 +84,28 @@ macro_rules! integer {
 }
 integer!(i8);
 integer!(u8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_rounded_to_even_and_saturate() {
+        for (x, signed, unsigned) in [
+            (0.5, 0, 0),
+            (1.5, 2, 2),
+            (-2.5, -2, 0),
+            (-0.49, 0, 0),
+            (126.5, 126, 126),
+            (127.4, 127, 127),
+            (254.5, 127, 254),
+            (255.5, 127, 255),
+            (-128.5, -128, 0),
+            (1e30, 127, 255),
+            (f32::NEG_INFINITY, -128, 0),
+            (f32::NAN, 0, 0),
+        ] {
+            assert_eq!((i8::of(x), u8::of(x)), (signed, unsigned), "{x}");
+        }
+    }
+}

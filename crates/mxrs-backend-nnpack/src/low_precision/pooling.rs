@@ -112,18 +112,21 @@ fn fit<'a>(call: &'a OpCall<'a>, is_quantized: bool, context: &Context) -> Resul
     }))
 }
 
-/// Calls `visit` with each chunk of channels of each output pixel: its window's columns, the first channel, the number of
-/// channels, and the address of the result.
+/// Calls `visit` with each chunk of channels of each output pixel: the columns of its window, the first channel, the number of channels, and the address of the result.
 ///
 /// # Safety
 /// The row must be a row of the output.
 #[inline(always)]
-unsafe fn for_each_chunk<T: Number>(row: &Row<'_>, mut visit: impl FnMut(&Cut, usize, usize, *mut T)) {
+unsafe fn for_each_chunk<T: Number>(row: &Row<'_>, visit: impl Fn(&Cut, usize, usize, *mut T)) {
     for (x, column) in row.columns.iter().enumerate() {
         for first in (0..row.channels).step_by(CHUNK) {
             // SAFETY: `x` is a column of the output, and `first` is a channel.
             let dst = unsafe { row.dst.cast::<T>().add(x * row.channels + first) };
-            visit(column, first, (row.channels - first).min(CHUNK), dst);
+            // The loops over a whole chunk have a constant length, so that the compiler vectorizes them without tests.
+            match row.channels - first {
+                n @ 0..CHUNK => visit(column, first, n, dst),
+                _ => visit(column, first, CHUNK, dst),
+            }
         }
     }
 }
@@ -142,6 +145,23 @@ unsafe fn for_each_cell<T: Number>(row: &Row<'_>, column: &Cut, first: usize, mu
     }
 }
 
+/// The values of a chunk, of which `n` exist; the others are 0.
+///
+/// # Safety
+/// `at` must be readable for `n` values.
+#[inline(always)]
+unsafe fn values<T: Number>(at: *const T, n: usize) -> [T; CHUNK] {
+    // SAFETY: the caller promises `n` values.
+    unsafe {
+        if n == CHUNK {
+            return at.cast::<[T; CHUNK]>().read_unaligned();
+        }
+        let mut values = [T::default(); CHUNK];
+        at.copy_to_nonoverlapping(values.as_mut_ptr(), n);
+        values
+    }
+}
+
 /// # Safety
 /// The row must be a row of the output, and its data those of its image.
 #[inline(always)]
@@ -151,8 +171,9 @@ unsafe fn largest<T: Number>(row: &Row<'_>) {
         for_each_chunk::<T>(row, |column, first, n, dst| {
             let mut best = [T::LOWEST; CHUNK];
             for_each_cell::<T>(row, column, first, |cell| {
-                for (i, best) in best[..n].iter_mut().enumerate() {
-                    *best = best.larger(*cell.add(i));
+                let values = values(cell, n);
+                for i in 0..CHUNK {
+                    best[i] = best[i].larger(values[i]);
                 }
             });
             dst.copy_from_nonoverlapping(best.as_ptr(), n);
@@ -195,14 +216,17 @@ unsafe fn added<T: Number>(row: &Row<'_>, divisor: impl Fn(&Cut) -> f32) {
         for_each_chunk::<T>(row, |column, first, n, dst| {
             let mut sums = [0.0f32; CHUNK];
             for_each_cell::<T>(row, column, first, |cell| {
-                for (i, sum) in sums[..n].iter_mut().enumerate() {
-                    *sum += (*cell.add(i)).wide();
+                let values = values(cell, n);
+                for i in 0..CHUNK {
+                    sums[i] += values[i].wide();
                 }
             });
             let divisor = divisor(column);
-            for (i, sum) in sums[..n].iter().enumerate() {
-                *dst.add(i) = T::of(sum / divisor);
+            let mut means = [T::default(); CHUNK];
+            for i in 0..CHUNK {
+                means[i] = T::of(sums[i] / divisor);
             }
+            dst.copy_from_nonoverlapping(means.as_ptr(), n);
         });
     }
 }
