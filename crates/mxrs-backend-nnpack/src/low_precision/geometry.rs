@@ -141,6 +141,10 @@ pub struct Target {
 
 /// Bytes of the rows of a piece, so that they stay in the second-level cache while the panels pass by.
 const PIECE_BYTES: usize = 256 << 10;
+/// Bytes of the rows of two tiles that stay in the first cache while panels pass by.
+const NEAR_BYTES: usize = 26 << 10;
+/// Bytes of panels that stay in the second-level cache while rows pass by.
+const FAR_BYTES: usize = 1 << 20;
 /// Output rows up to this width are computed together, so that tiles have enough rows.
 const NARROW: usize = 8;
 /// Pieces for each thread, so that threads finish at about the same time.
@@ -167,6 +171,8 @@ pub struct Geometry {
     piece: [usize; 3],
     /// Number of groups that the panels are divided into.
     pub panel_groups: usize,
+    /// Whether all panels pass by a few rows, which stay in the first cache. If not, all rows pass by one panel.
+    pub is_by_rows: bool,
 }
 
 impl Geometry {
@@ -206,11 +212,15 @@ impl Geometry {
             is_one_line,
             piece,
             panel_groups: 1,
+            is_by_rows: false,
         };
         let (panels, wanted) = (p.k.div_ceil(super::block::PANEL), SHARES * threads);
         if threads > 1 && geometry.pieces() < wanted {
             geometry.panel_groups = wanted.div_ceil(geometry.pieces()).min(panels);
         }
+        // The input pixels of two tiles: a row of the window for each row of the image that the window covers.
+        let of_two_tiles = 2 * TILE * p.stride[1] * pixel * p.window[0];
+        geometry.is_by_rows = of_two_tiles <= NEAR_BYTES && weights / geometry.panel_groups <= FAR_BYTES;
         geometry
     }
 

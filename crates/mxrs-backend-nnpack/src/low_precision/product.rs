@@ -150,19 +150,21 @@ impl Worker<'_> {
         // The sums of a block are stored while the next block is multiplied.
         let mut waiting: Option<(usize, usize)> = None;
         let mut which = 0;
-        for panel in panels {
-            for first in (0..tiles.len()).step_by(2) {
-                let pair = &tiles[first..(first + 2).min(tiles.len())];
-                self.fetch(&targets[first..(first + 2).min(targets.len())], panel);
-                // SAFETY: `rows` is the start of the piece, and the tiles and targets are those of the piece.
-                unsafe {
-                    self.multiply(rows, pair, panel, which);
-                    if let Some((first, panel)) = waiting.replace((first, panel)) {
-                        self.store(&targets[first..(first + 2).min(targets.len())], panel, 1 - which);
-                    }
+        // Either all rows pass by one panel at a time, or all panels pass by a few rows.
+        let pairs = tiles.len().div_ceil(2);
+        for i in 0..pairs * panels.len() {
+            let (pair, panel) =
+                if g.is_by_rows { (i / panels.len(), i % panels.len()) } else { (i % pairs, i / pairs) };
+            let (first, panel) = (2 * pair, panels.start + panel);
+            self.fetch(&targets[first..(first + 2).min(targets.len())], panel);
+            // SAFETY: `rows` is the start of the piece, and the tiles and targets are those of the piece.
+            unsafe {
+                self.multiply(rows, &tiles[first..(first + 2).min(tiles.len())], panel, which);
+                if let Some((first, panel)) = waiting.replace((first, panel)) {
+                    self.store(&targets[first..(first + 2).min(targets.len())], panel, 1 - which);
                 }
-                which = 1 - which;
             }
+            which = 1 - which;
         }
         if let Some((first, panel)) = waiting {
             // SAFETY: as above.
