@@ -37,7 +37,7 @@ unsafe fn by_factors<const FMA: bool>(factors: Factors, block: &Block<'_>, sums:
                     let row = block.rows[tile].add(r * block.row_bytes);
                     match factors {
                         Factors::Bf16 => pairs::<FMA>(block, row, square).map(f32::to_bits),
-                        Factors::Unsigned => bytes(block, row, square, |x| i32::from(x)).map(|x| x as u32),
+                        Factors::Unsigned => bytes(block, row, square, i32::from).map(|x| x as u32),
                         Factors::Signed => bytes(block, row, square, |x| i32::from(x as i8)).map(|x| x as u32),
                     }
                 };
