@@ -11,14 +11,16 @@ use super::block::{STEP, TILE};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Sizes of a convolution without groups, or of a fully-connected layer (a window of one pixel).
+/// Sizes of a convolution, or of a fully-connected layer (a window of one pixel).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Images.
     pub n: usize,
-    /// Input channels.
+    /// Groups of channels.
+    pub groups: usize,
+    /// Input channels of a group.
     pub c: usize,
-    /// Output channels.
+    /// Output channels of a group.
     pub k: usize,
     /// Height and width of the input.
     pub input: [usize; 2],
@@ -40,6 +42,7 @@ impl Problem {
         let (one, none) = ([1, 1], [0, 0]);
         Self {
             n: 1,
+            groups: 1,
             c: steps,
             k: outputs,
             input: [1, rows],
@@ -58,7 +61,7 @@ impl Problem {
 
     /// The same problem with all pixels in one row, if the window is one pixel and nothing depends on rows or images.
     fn flattened(self) -> Self {
-        let is_pointwise = self.window == [1, 1] && self.stride == [1, 1] && self.pad == [0, 0];
+        let is_pointwise = self.groups == 1 && self.window == [1, 1] && self.stride == [1, 1] && self.pad == [0, 0];
         if is_pointwise && self.input == self.output { Self::dense(self.pixels(), self.c, self.k) } else { self }
     }
 }
@@ -181,7 +184,7 @@ impl Geometry {
         let p = if planes { problem } else { problem.flattened() };
         let runs = Runs::new(p.c, p.window, merged);
         let is_whole = (runs.len * number_bytes).is_multiple_of(STEP);
-        let source = match (planes, is_whole && p.pad == [0, 0]) {
+        let source = match (planes, is_whole && p.groups == 1 && p.pad == [0, 0]) {
             (true, _) => Source::Planes,
             (false, true) => Source::InPlace,
             (false, false) => Source::Pixels,

@@ -42,10 +42,17 @@ pub struct Layer {
     pub is_image: bool,
     /// Whether each channel has a window of its own.
     pub is_depthwise: bool,
+    /// Groups of channels, as the call has them.
+    pub groups: u32,
 }
 
 /// Largest number of channels of row-major images that are read plane by plane. The first layer of a network has so few.
 const FEW_PLANES: usize = 4;
+
+/// Values of scales and bias for this number of channels. The last group of channels may be read as a whole panel.
+fn padded(channels: usize) -> usize {
+    (channels + PANEL).next_multiple_of(PANEL)
+}
 
 struct LayerKernel<C> {
     name: String,
@@ -70,8 +77,10 @@ pub fn plan<C: Channels + 'static>(
     let p = layer.problem;
     let bytes = layer.factors != Factors::Bf16;
     let merged = p.dilate[1] == 1 || p.window[1] == 1;
-    let packing = Packing { bytes, merged, depthwise: layer.is_depthwise };
-    let is_planes = p.c <= FEW_PLANES && call.inputs[0].layout.is_row_major();
+    let groups = if layer.is_depthwise { 1 } else { layer.groups };
+    let packing = Packing { bytes, merged, depthwise: layer.is_depthwise, groups };
+    let (all_c, all_k) = (p.groups * p.c, p.groups * p.k);
+    let is_planes = p.c <= FEW_PLANES && p.groups == 1 && call.inputs[0].layout.is_row_major();
     let planes = layer.is_image && !layer.is_depthwise && is_planes;
     let unknown = || Error::not_built(call.op.name, "no kernel adds a tensor of this type");
     let (compute, unit): (Box<dyn Compute>, _) = if layer.is_depthwise {
@@ -86,11 +95,11 @@ pub fn plan<C: Channels + 'static>(
     };
     let image = |sizes| if layer.is_image { channels_last(sizes) } else { Layout::RowMajor };
     let [h, w] = p.input;
-    let data = if planes { Layout::RowMajor } else { image([p.n, p.c, h, w]) };
-    let out = image([p.n, p.k, p.output[0], p.output[1]]);
+    let data = if planes { Layout::RowMajor } else { image([p.n, all_c, h, w]) };
+    let out = image([p.n, all_k, p.output[0], p.output[1]]);
     let mut input_layouts = vec![Layout::RowMajor; call.inputs.len()];
     input_layouts[0] = data;
-    input_layouts[1] = packing.layout([p.k, if layer.is_depthwise { 1 } else { p.c }, p.window[0], p.window[1]]);
+    input_layouts[1] = packing.layout([all_k, all_c / layer.groups as usize, p.window[0], p.window[1]]);
     if let Some(sum) = layer.sum {
         input_layouts[sum] = out.clone();
     }
@@ -102,7 +111,7 @@ pub fn plan<C: Channels + 'static>(
         (true, false) => "depthwise_bf16",
         (true, true) => "depthwise_bytes",
     };
-    let per_channel = 2 * p.k.next_multiple_of(PANEL) * size_of::<f32>();
+    let per_channel = 2 * padded(all_k) * size_of::<f32>();
     Ok(PlannedKernel {
         scratch_bytes: per_channel.next_multiple_of(STEP) + compute.scratch_bytes(),
         can_run_inplace: layer.sum.is_some(),
@@ -110,7 +119,7 @@ pub fn plan<C: Channels + 'static>(
             name: format!("{NAME}:{what}:{unit}:{}", context.threads),
             compute,
             channels,
-            n_channels: p.k,
+            n_channels: all_k,
             sum: layer.sum,
             bounds: layer.bounds,
             written: Written::all(call.outputs, &output_layouts),
@@ -127,7 +136,7 @@ impl<C: Channels> Kernel for LayerKernel<C> {
 
     unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         meet(args, &self.written, |args| {
-            let n = self.n_channels.next_multiple_of(PANEL);
+            let n = padded(self.n_channels);
             // SAFETY: the scratch memory has the planned size, which begins with two values for each of `n` channels, and it
             // belongs to this call alone.
             let scratch = unsafe { args.scratch.bytes_mut() };

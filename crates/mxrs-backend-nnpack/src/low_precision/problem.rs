@@ -1,6 +1,7 @@
 //! The sizes of a call, checked.
 
 use super::geometry::Problem;
+use super::packing::Merging;
 use mxrs_op::OpCall;
 use mxrs_op::param::ShapeAttr;
 use mxrs_ops::nn::convolution::ConvolutionParams;
@@ -27,6 +28,7 @@ pub fn image(p: &ConvolutionParams, call: &OpCall<'_>) -> Result<Problem, String
         (sizes(&data.shape)?, sizes(&weight.shape)?, sizes(&out.shape)?);
     Ok(Problem {
         n,
+        groups: 1,
         c,
         k,
         input: [h, w],
@@ -38,17 +40,19 @@ pub fn image(p: &ConvolutionParams, call: &OpCall<'_>) -> Result<Problem, String
     })
 }
 
-/// The problem, if the kernels take it with this number of groups: one, or as many as there are input and output channels.
-///
-/// # Errors
-/// Returns the reason as text if there is no kernel for it.
-pub fn in_groups(problem: Problem, groups: u32) -> Result<Problem, String> {
-    let is_depthwise = problem.c == groups as usize && problem.k == problem.c;
-    match groups {
-        1 => Ok(problem),
-        _ if is_depthwise => Ok(problem),
-        _ => Err(format!("no kernel for {groups} groups of several channels")),
+/// The problem with its channels divided into groups, which are merged into fewer ones. A depthwise convolution stays as it is.
+pub fn in_groups(problem: Problem, groups: u32) -> Problem {
+    let n = groups as usize;
+    if n == 1 || is_depthwise(&problem, groups) {
+        return problem;
     }
+    let Merging { n, c, k, .. } = Merging::new(n, problem.c / n, problem.k / n);
+    Problem { groups: n, c, k, ..problem }
+}
+
+/// Whether a problem with all its channels has as many groups as input and output channels.
+pub fn is_depthwise(problem: &Problem, groups: u32) -> bool {
+    groups > 1 && problem.c == groups as usize && problem.k == problem.c
 }
 
 /// The fully-connected layer of a call.

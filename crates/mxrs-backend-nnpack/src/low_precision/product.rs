@@ -90,7 +90,7 @@ impl Compute for Product {
     unsafe fn run(&self, memory: &Memory<'_>, team: &Team) {
         let g = &self.geometry;
         let panels = g.problem.k.div_ceil(PANEL);
-        let items = g.pieces() * g.panel_groups;
+        let items = g.pieces() * g.problem.groups * g.panel_groups;
         let threads = self.threads.min(items);
         // A thread that has finished its items takes items that other threads have not started.
         let phases = Phases::new(threads, [items]);
@@ -102,12 +102,15 @@ impl Compute for Product {
                 sums: [bytemuck::Zeroable::zeroed(); 2],
                 strip: memory.scratch.wrapping_add(thread * g.strip_bytes()),
                 copied: None,
+                group: 0,
             };
             phases.work(0, thread, |item| {
-                let (piece, group) = (item / g.panel_groups, item % g.panel_groups);
+                let (piece, panel_group) = (item / g.panel_groups, item % g.panel_groups);
+                worker.group = piece % g.problem.groups;
+                let piece = piece / g.problem.groups;
                 // SAFETY: different items are different pixels or different channels of the output. Each thread has its own
                 // strip. The caller promises the tensors.
-                unsafe { worker.run(piece, part(panels, g.panel_groups, group)) }
+                unsafe { worker.run(piece, part(panels, g.panel_groups, panel_group)) }
             });
         });
     }
@@ -121,8 +124,10 @@ struct Worker<'a> {
     /// The sums of the last two blocks.
     sums: [Sums; 2],
     strip: *mut u8,
-    /// The piece whose strip was copied last.
-    copied: Option<usize>,
+    /// The piece and the group whose strip was copied last.
+    copied: Option<(usize, usize)>,
+    /// The group of channels that is computed.
+    group: usize,
 }
 
 impl Worker<'_> {
@@ -138,9 +143,9 @@ impl Worker<'_> {
             if g.source == Source::InPlace {
                 g.in_place(self.memory.data, &piece)
             } else {
-                if self.copied != Some(index) {
-                    g.copy(self.memory.data, &piece, self.strip);
-                    self.copied = Some(index);
+                if self.copied != Some((index, self.group)) {
+                    g.copy(self.memory.data, &piece, self.group, self.strip);
+                    self.copied = Some((index, self.group));
                 }
                 self.strip.cast_const()
             }
@@ -178,8 +183,9 @@ impl Worker<'_> {
         #[cfg(target_arch = "x86_64")]
         for target in tiles.iter().flatten() {
             use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-            let (k, bytes) = (self.product.geometry.problem.k, self.product.number_bytes);
-            let first = self.memory.output.dst.wrapping_add((target.pixel * k + panel * PANEL) * bytes);
+            let (k, bytes) = (self.memory.output.channels, self.product.number_bytes);
+            let channel = self.group * self.product.geometry.problem.k + panel * PANEL;
+            let first = self.memory.output.dst.wrapping_add((target.pixel * k + channel) * bytes);
             for row in 0..target.len {
                 // SAFETY: prefetching reads nothing.
                 unsafe { _mm_prefetch::<_MM_HINT_ET0>(first.wrapping_add(row * k * bytes).cast()) }
@@ -201,16 +207,19 @@ impl Worker<'_> {
         let squares = (k - panel * PANEL).div_ceil(SQUARE).min(PANEL / SQUARE);
         let all = k.next_multiple_of(SQUARE) * steps * STEP;
         let second = tiles.get(1).unwrap_or(&tiles[0]);
-        // SAFETY: `panel` is a panel of the weights, behind which the corrections follow. The tiles lie in the piece.
+        // SAFETY: `panel` is a panel of the weights of this group. Behind the panels of all groups, their corrections follow.
+        // The tiles lie in the piece.
         unsafe {
+            let weights = self.memory.weights.add(self.group * all);
+            let corrections = self.memory.weights.add(g.problem.groups * all).cast::<i32>();
             let block = Block {
                 rows: [rows.add(tiles[0].at), rows.add(second.at)],
                 n_rows: [tiles[0].len, tiles.get(1).map_or(0, |tile| tile.len)],
                 row_bytes: g.row_bytes,
                 offsets: &g.offsets,
-                panel: self.memory.weights.add(panel * PANEL * steps * STEP),
+                panel: weights.add(panel * PANEL * steps * STEP),
                 squares,
-                corrections: self.memory.weights.add(all).cast::<i32>().wrapping_add(panel * PANEL),
+                corrections: corrections.wrapping_add(self.group * k.next_multiple_of(SQUARE) + panel * PANEL),
             };
             self.session.run(*factors, &block, &mut self.sums[which]);
         }
@@ -229,7 +238,7 @@ impl Worker<'_> {
                     output: self.memory.output,
                     sums: self.sums[which].0[(i * TILE + target.row).min(ROWS - 1)].as_ptr(),
                     rows: target.len,
-                    channel: panel * PANEL,
+                    channel: self.group * k + panel * PANEL,
                     width: (k - panel * PANEL).min(PANEL),
                     pixel: target.pixel,
                 };

@@ -5,7 +5,7 @@
 
 use super::finish::Rule;
 use super::layer::{Channels, Layer, plan};
-use super::problem::{dense, image, in_groups};
+use super::problem::{dense, image, in_groups, is_depthwise};
 use super::ranges::{floats, range, ranges, write_ranges};
 use super::unit::Factors;
 use super::{Build, Context};
@@ -52,7 +52,7 @@ fn fit<'a>(
         other => return Err(format!("no kernel for {other}")),
     };
     let problem = match convolution {
-        Some(p) => in_groups(image(p, call)?, p.num_group)?,
+        Some(p) => image(p, call)?,
         None => dense(call)?,
     };
     // More products of this size could exceed the range of the sums.
@@ -68,14 +68,16 @@ fn fit<'a>(
         return Err("no kernel for a sum of this type".into());
     }
     let is_relu = epilogue.is_some_and(|e| e.act == FusedAct::Relu);
+    let groups = convolution.map_or(1, |p| p.num_group);
     let layer = Layer {
-        problem,
+        problem: in_groups(problem, groups),
         factors,
         rule,
         sum,
         bounds: if is_relu { Bounds::RELU } else { Bounds::NONE },
         is_image: convolution.is_some(),
-        is_depthwise: convolution.is_some_and(|p| p.num_group != 1),
+        is_depthwise: is_depthwise(&problem, groups),
+        groups,
     };
     let channels = Quantized {
         places,

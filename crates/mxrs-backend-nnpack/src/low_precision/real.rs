@@ -4,7 +4,7 @@
 use super::finish::Rule;
 use super::geometry::Problem;
 use super::layer::{Channels, Layer, plan};
-use super::problem::{dense, image, in_groups};
+use super::problem::{dense, image, in_groups, is_depthwise};
 use super::unit::{Factors, Unit};
 use super::{Build, Context};
 use crate::choose::Algorithm;
@@ -28,7 +28,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
     if !unit.beats_float32() {
         return None;
     }
-    let mut is_depthwise = false;
+    let mut groups = 1;
     let (product, epilogue): (Result<Problem, String>, _) = match call.op.name {
         "Convolution" | "_sg_conv" => {
             let (p, epilogue) = match call.op.name {
@@ -47,8 +47,8 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
             if !unit.is_matrix() && in_tiles() {
                 return None;
             }
-            is_depthwise = p.num_group != 1;
-            (image(p, call).and_then(|problem| in_groups(problem, p.num_group)), epilogue)
+            groups = p.num_group;
+            (image(p, call), epilogue)
         }
         "FullyConnected" => (dense(call), Ok(Epilogue::plain(call.params.get::<FullyConnectedParams>().no_bias))),
         "_sg_fully_connected" => {
@@ -65,13 +65,14 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
     let context = context.clone();
     Some(product.and_then(|problem| epilogue.map(|epilogue| (problem, epilogue))).map(|(problem, epilogue)| {
         let layer = Layer {
-            problem,
+            problem: in_groups(problem, groups),
             factors: Factors::Bf16,
             rule: Rule::Bf16,
             sum: epilogue.sum,
             bounds: epilogue.bounds,
             is_image,
-            is_depthwise,
+            is_depthwise: is_depthwise(&problem, groups),
+            groups,
         };
         Box::new(move || plan(call, &layer, Bias(epilogue.bias), &context)) as Build<'a>
     }))

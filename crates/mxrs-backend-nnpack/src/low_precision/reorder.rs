@@ -1,9 +1,9 @@
 //! Copies between layouts: images between row-major order, channels last and blocks of channels; weights into their packed
 //! form.
 
-use super::block::{PANEL, STEP};
+use super::block::{PANEL, SQUARE, STEP};
 use super::loops::{Shared, in_parts};
-use super::packing::Packing;
+use super::packing::{Merging, Packing};
 use crate::layouts::{BLOCK, blocked, channels_last};
 use mxrs_op::{Kernel, KernelArgs, TensorDesc};
 use mxrs_types::{DType, Error, Layout, Result, WriteReq};
@@ -75,26 +75,29 @@ impl Reorder {
         // SAFETY: this is an input of the running call, which the executor does not let share memory with the output.
         let from = unsafe { args.inputs[0].bytes() };
         let to = Shared(args.outputs[0].as_ptr());
-        let k = self.sizes[0];
         if packing.depthwise {
             // SAFETY: this is an output of the running call, and no other slice of it exists.
             packing.pack_depthwise(self.sizes, from, unsafe { args.outputs[0].bytes_mut() });
             return;
         }
-        let all = packing.panels_bytes(self.sizes);
-        let panel = all / k.next_multiple_of(super::block::SQUARE) * PANEL;
-        in_parts(args.team, usize::MAX, k.div_ceil(PANEL), panel.max(STEP), &|part| {
+        let Merging { n, k, .. } = packing.merging(self.sizes);
+        let (all, columns) = (packing.panels_bytes(self.sizes), k.next_multiple_of(SQUARE));
+        let (panel, panels) = (all / columns * PANEL, k.div_ceil(PANEL));
+        in_parts(args.team, usize::MAX, n * panels, panel.max(STEP), &|part| {
             for index in part {
+                let (group, index) = (index / panels, index % panels);
                 let first = index * panel;
-                // SAFETY: panel `index` is a part of the packed weights that only this thread writes.
-                let panel = unsafe { std::slice::from_raw_parts_mut(to.at(first), panel.min(all - first)) };
-                let corrections = packing.pack(self.sizes, from, index, panel);
+                // SAFETY: panel `index` of a group is a part of the packed weights that only this thread writes.
+                let to_panel =
+                    unsafe { std::slice::from_raw_parts_mut(to.at(group * all + first), panel.min(all - first)) };
+                let corrections = packing.pack(self.sizes, from, [group, index], to_panel);
                 if packing.bytes {
-                    let n = (k.next_multiple_of(super::block::SQUARE) - index * PANEL).min(PANEL);
-                    // SAFETY: the corrections of all columns follow the panels, and only this thread writes these.
+                    let n_columns = (columns - index * PANEL).min(PANEL);
+                    // SAFETY: the corrections of all columns follow the panels of all groups, and only this thread writes
+                    // these.
                     unsafe {
-                        let to = to.at(all).cast::<i32>().add(index * PANEL);
-                        to.copy_from_nonoverlapping(corrections.as_ptr(), n);
+                        let to = to.at(n * all).cast::<i32>().add(group * columns + index * PANEL);
+                        to.copy_from_nonoverlapping(corrections.as_ptr(), n_columns);
                     }
                 }
             }

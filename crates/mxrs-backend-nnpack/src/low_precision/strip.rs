@@ -6,12 +6,12 @@ use super::level::{Level, for_each_level};
 use mxrs_processor::Isa;
 
 impl Geometry {
-    /// Copies the strips of a piece, one for each image.
+    /// Copies the strips of a piece, one for each image, with the channels of a group.
     ///
     /// # Safety
     /// `data` must be those of the problem in the layout of the source; `to` must have [`Self::strip_bytes`] bytes that no
     /// other thread uses.
-    pub unsafe fn copy(&self, data: *const u8, piece: &Piece, to: *mut u8) {
+    pub unsafe fn copy(&self, data: *const u8, piece: &Piece, group: usize, to: *mut u8) {
         let p = &self.problem;
         let pixel = p.c * self.number_bytes;
         let line = self.width * pixel;
@@ -41,8 +41,15 @@ impl Geometry {
                     }
                     Source::Planes => self.interleave::<u8>(data, [image, y, x], inside.len(), to),
                     _ => {
-                        let from = data.add(((image * p.input[0] + y) * p.input[1] + x) * pixel);
-                        to.copy_from_nonoverlapping(from, inside.len() * pixel);
+                        let from = data.add(((image * p.input[0] + y) * p.input[1] + x) * p.groups * pixel);
+                        if p.groups == 1 {
+                            to.copy_from_nonoverlapping(from, inside.len() * pixel);
+                            continue;
+                        }
+                        for i in 0..inside.len() {
+                            let from = from.add((i * p.groups + group) * pixel);
+                            to.add(i * pixel).copy_from_nonoverlapping(from, pixel);
+                        }
                     }
                 }
             }

@@ -2,7 +2,8 @@
 
 use super::finish::{Output, Rule};
 use super::geometry::{Geometry, Problem};
-use super::packing::Packing;
+use super::packing::{Merging, Packing};
+use super::problem::in_groups;
 use super::product::{Compute, Memory, Product};
 use super::unit::{Factors, Unit};
 use crate::low_precision::block::{PANEL, SQUARE};
@@ -39,6 +40,7 @@ fn conv(n: usize, c: usize, k: usize, size: [usize; 2], [window, stride, pad, di
     let both = |x| [x, x];
     Problem {
         n,
+        groups: 1,
         c,
         k,
         input: size,
@@ -54,24 +56,27 @@ fn conv(n: usize, c: usize, k: usize, size: [usize; 2], [window, stride, pad, di
 fn packed(packing: Packing, sizes: [usize; 4], weights: &[u8]) -> AlignedBuffer {
     let mxrs_types::Layout::Opaque { size_bytes, .. } = packing.layout(sizes) else { panic!("packed weights") };
     let mut buffer = AlignedBuffer::zeroed(size_bytes);
-    let (panels, corrections) = buffer.bytes_mut().split_at_mut(packing.panels_bytes(sizes));
-    let panel = panels.len() / sizes[0].next_multiple_of(SQUARE) * PANEL;
-    for (i, panel) in panels.chunks_mut(panel).enumerate() {
-        let of_panel = packing.pack(sizes, weights, i, panel);
-        let all = of_panel.iter().flat_map(|x| x.to_le_bytes());
-        corrections.iter_mut().skip(i * PANEL * 4).zip(all).for_each(|(to, x)| *to = x);
+    let Merging { n, k, .. } = packing.merging(sizes);
+    let (of_group, columns) = (packing.panels_bytes(sizes), k.next_multiple_of(SQUARE));
+    let (panels, corrections) = buffer.bytes_mut().split_at_mut(n * of_group);
+    for (group, panels) in panels.chunks_mut(of_group).enumerate() {
+        for (i, panel) in panels.chunks_mut(of_group / columns * PANEL).enumerate() {
+            let of_panel = packing.pack(sizes, weights, [group, i], panel);
+            let all = of_panel.iter().take(columns - i * PANEL).flat_map(|x| x.to_le_bytes());
+            corrections.iter_mut().skip((group * columns + i * PANEL) * 4).zip(all).for_each(|(to, x)| *to = x);
+        }
     }
     buffer
 }
 
-/// Runs a problem and compares every output.
-fn check(p: Problem, factors: Factors, unit: Unit, planes: bool, threads: usize) {
+/// Runs a problem, whose channels are divided into `groups`, and compares every output.
+fn check(p: Problem, groups: usize, factors: Factors, unit: Unit, planes: bool, threads: usize) {
     let merged = p.dilate[1] == 1;
-    let packing = Packing { bytes: factors != Factors::Bf16, merged, depthwise: false };
-    let sizes = [p.k, p.c, p.window[0], p.window[1]];
+    let packing = Packing { bytes: factors != Factors::Bf16, merged, depthwise: false, groups: groups as u32 };
+    let sizes = [p.k, p.c / groups, p.window[0], p.window[1]];
     let [h, w] = p.input;
     let data = numbers(p.n * p.c * h * w, factors, false, 7);
-    let weights = numbers(p.k * p.c * p.window[0] * p.window[1], factors, true, 9);
+    let weights = numbers(sizes.iter().product(), factors, true, 9);
     let order = (0..data.len()).map(|i| match planes {
         true => data[i],
         false => data[((i / (h * w * p.c)) * p.c + i % p.c) * h * w + i / p.c % (h * w)],
@@ -79,7 +84,8 @@ fn check(p: Problem, factors: Factors, unit: Unit, planes: bool, threads: usize)
     let src = AlignedBuffer::from_bytes(&bytes(order, factors));
     let weights_of = packed(packing, sizes, &bytes(weights.iter().copied(), factors));
     let rule = if factors == Factors::Bf16 { Rule::Bf16 } else { Rule::Sums };
-    let k = p.k.next_multiple_of(SQUARE);
+    // The last group may be read as a whole panel.
+    let k = p.k + PANEL;
     let scales = vec![1.0f32; k];
     let bias: Vec<f32> = (0..k as i32)
         .map(|c| if rule == Rule::Sums { f32::from_bits((c - 5).cast_unsigned()) } else { c as f32 * 0.5 })
@@ -95,7 +101,7 @@ fn check(p: Problem, factors: Factors, unit: Unit, planes: bool, threads: usize)
         low: f32::NEG_INFINITY,
         high: f32::INFINITY,
     };
-    let geometry = Geometry::new(p, packing.number_bytes(), merged, planes, threads);
+    let geometry = Geometry::new(in_groups(p, groups as u32), packing.number_bytes(), merged, planes, threads);
     let product = Product::with_unit(geometry, factors, rule, unit, Isa::best(), threads).expect("the rule is known");
     let mut scratch = AlignedBuffer::poisoned(product.scratch_bytes());
     let memory = Memory {
@@ -111,7 +117,7 @@ fn check(p: Problem, factors: Factors, unit: Unit, planes: bool, threads: usize)
     let got = out.to_f64(if rule == Rule::Sums { mxrs_types::DType::I32 } else { mxrs_types::DType::BF16 });
     for (i, got) in got.into_iter().enumerate() {
         let (channel, pixel) = (i % p.k, i / p.k);
-        let (sum, magnitude) = sum_of(&p, &data, &weights, pixel, channel);
+        let (sum, magnitude) = sum_of(&p, groups, &data, &weights, pixel, channel);
         match rule {
             Rule::Sums => assert_eq!(got, sum + channel as f64 - 5.0, "{what}: output {i}"),
             _ => {
@@ -126,7 +132,7 @@ fn check(p: Problem, factors: Factors, unit: Unit, planes: bool, threads: usize)
 }
 
 /// The exact sum of an output, and the sum of the absolute values of its terms.
-fn sum_of(p: &Problem, data: &[f64], weights: &[f64], pixel: usize, k: usize) -> (f64, f64) {
+fn sum_of(p: &Problem, groups: usize, data: &[f64], weights: &[f64], pixel: usize, k: usize) -> (f64, f64) {
     let [oh, ow] = p.output;
     let (image, y, x) = (pixel / (oh * ow), pixel / ow % oh, pixel % ow);
     let (mut sum, mut magnitude) = (0.0, 0.0);
@@ -137,9 +143,11 @@ fn sum_of(p: &Problem, data: &[f64], weights: &[f64], pixel: usize, k: usize) ->
         if row >= p.input[0] || column >= p.input[1] {
             continue;
         }
-        for c in 0..p.c {
-            let value = data[((image * p.c + c) * p.input[0] + row) * p.input[1] + column];
-            let term = value * weights[(k * p.c + c) * p.window[0] * p.window[1] + tap];
+        let n = p.c / groups;
+        for c in 0..n {
+            let channel = k / (p.k / groups) * n + c;
+            let value = data[((image * p.c + channel) * p.input[0] + row) * p.input[1] + column];
+            let term = value * weights[(k * n + c) * p.window[0] * p.window[1] + tap];
             sum += term;
             magnitude += term.abs();
         }
@@ -148,10 +156,14 @@ fn sum_of(p: &Problem, data: &[f64], weights: &[f64], pixel: usize, k: usize) ->
 }
 
 fn everywhere(p: Problem, planes: bool) {
+    in_all_ways(p, 1, planes);
+}
+
+fn in_all_ways(p: Problem, groups: usize, planes: bool) {
     for factors in [Factors::Bf16, Factors::Unsigned, Factors::Signed] {
         for unit in Unit::available(factors, Isa::best()) {
             for threads in [1, 3] {
-                check(p, factors, unit, planes, threads);
+                check(p, groups, factors, unit, planes, threads);
             }
         }
     }
@@ -196,4 +208,12 @@ fn dilated_windows_have_a_run_for_each_tap() {
 fn the_first_layer_reads_row_major_images() {
     everywhere(conv(2, 3, 24, [15, 22], [7, 2, 3, 1]), true);
     everywhere(conv(1, 1, 8, [6, 6], [3, 1, 1, 1]), true);
+}
+
+#[test]
+fn groups_are_merged_into_whole_panels() {
+    in_all_ways(conv(2, 24, 24, [9, 10], [3, 1, 1, 1]), 6, false);
+    in_all_ways(conv(1, 36, 72, [7, 7], [3, 2, 1, 1]), 9, false);
+    in_all_ways(conv(1, 80, 120, [6, 5], [1, 1, 0, 1]), 2, false);
+    in_all_ways(conv(1, 12, 6, [8, 9], [3, 1, 2, 2]), 3, false);
 }
