@@ -12,6 +12,7 @@ use crate::epilogue::Epilogue;
 use crate::gradients::{self, Gradient, GradientContext};
 use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME, PackedForm, blocked, image_layout};
+use crate::low_precision;
 use crate::matrix;
 use crate::problem::ConvProblem;
 use crate::rates::Rates;
@@ -91,6 +92,10 @@ impl Nnpack {
     /// The settings.
     pub fn options(&self) -> &NnpackOptions {
         &self.options
+    }
+
+    fn low_precision(&self) -> low_precision::Context {
+        low_precision::Context { isa: self.options.isa, threads: self.threads(), options: self.options.clone() }
     }
 
     fn fit(&self, call: &OpCall<'_>) -> std::result::Result<Fit, String> {
@@ -323,6 +328,9 @@ impl Backend for Nnpack {
     }
 
     fn offer<'a>(&'a self, call: &'a OpCall<'a>) -> Answer<'a> {
+        if let Some(build) = low_precision::look_at(call, &self.low_precision()) {
+            return build.map(|build| self.offer_at(call, low_precision::TIMES_LIBRARY, build));
+        }
         if let Some(build) = blocks::look_at(call, self.options.isa, self.threads()) {
             return build.map(|build| self.offer_at(call, blocks::TIMES_LIBRARY, || Ok(build())));
         }
@@ -335,6 +343,9 @@ impl Backend for Nnpack {
 
     fn algorithms(&self, call: &OpCall<'_>) -> Vec<String> {
         let threads = self.threads();
+        if low_precision::look_at(call, &self.low_precision()).is_some() {
+            return vec![DEFAULT_ALGORITHM.into()];
+        }
         match self.fit(call) {
             Ok(Fit { job: Job::Convolution(p, _), .. }) => {
                 let candidates = Candidate::candidates(&p, &self.options, threads, &self.rates);
@@ -376,6 +387,9 @@ impl Backend for Nnpack {
     }
 
     fn reorder(&self, from: &TensorDesc, to: &TensorDesc) -> Result<Option<Arc<dyn Kernel>>> {
+        if let Some(copy) = low_precision::Reorder::new(from, to) {
+            return Ok(Some(Arc::new(copy)));
+        }
         Ok(Reorder::new(from, to).map(|copy| Arc::new(copy) as Arc<dyn Kernel>))
     }
 }

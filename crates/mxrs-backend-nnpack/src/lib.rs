@@ -1,5 +1,6 @@
 //! Kernels for convolutional networks on the CPU with few threads, with the algorithms of NNPACK: in `f32` for
-//! inference and training, and in `bf16` where Winograd's algorithms apply.
+//! inference and training, in `bf16` where Winograd's algorithms apply, and in `bf16`, `i8` and `u8` at inference on matrix
+//! units and other instructions for short numbers.
 //!
 //! The backend takes two-dimensional convolutions with bias, sum, and ReLU or bounds as epilogue; and fully-connected
 //! layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
@@ -44,7 +45,7 @@
 //! ```
 //!
 //! Read next: `choose.rs` for the choice of the algorithm, `gemm/mod.rs` for the product, `direct/product.rs` for an
-//! algorithm, `blocks/mod.rs` for the operators between convolutions.
+//! algorithm, `blocks/mod.rs` for the operators between convolutions, `low_precision/mod.rs` for short numbers.
 #![allow(unsafe_code)]
 // This crate needs unsafe code for two reasons. Kernels use instructions that `mxrs-processor` has detected on this
 // processor. They also read and write tensors through pointers; where a loop is split among threads, a SAFETY comment
@@ -67,6 +68,7 @@ pub mod gemm;
 mod gradients;
 mod kernel;
 mod layouts;
+mod low_precision;
 mod matrix;
 mod options;
 mod problem;

@@ -34,6 +34,19 @@ fn agrees_with_the_reference_on_every_sample() {
                 ("_backward_LRN", 3),
                 ("_backward_Pooling", 5),
                 ("_backward_Pooling_average", 5),
+                ("_contrib_quantize_v2", 14),
+                ("_contrib_requantize", 10),
+                ("_contrib_dequantize", 14),
+                ("_contrib_quantized_conv", 16),
+                ("_contrib_quantized_fully_connected", 12),
+                ("_contrib_quantized_pooling", 16),
+                ("_contrib_quantized_act", 6),
+                ("_contrib_quantized_flatten", 8),
+                ("_contrib_quantized_concat", 14),
+                ("_contrib_quantized_elemwise_add", 10),
+                ("_sg_quantized_conv", 36),
+                ("_sg_quantized_fully_connected", 14),
+                ("_sg_bn_relu_quantize", 28),
             ] {
                 let ops = mxrs_ops::catalog();
                 let op = ops.get(name).expect("it is in the catalog");

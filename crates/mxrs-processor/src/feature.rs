@@ -17,6 +17,9 @@ pub enum Feature {
     Avx512Vnni,
     /// Like [`Avx512Vnni`](Self::Avx512Vnni), in 256-bit vectors and without AVX-512. Implies AVX2.
     AvxVnni,
+    /// Units that hold matrices and multiply them (AMX). The processor reports them, even if the operating system does not
+    /// let programs use them; [`MatrixUnits`](crate::MatrixUnits) asks for that.
+    AmxTile,
     /// Units that multiply matrices of bfloat16. The processor reports them, even if the operating system does not let
     /// programs use them.
     AmxBf16,
@@ -42,6 +45,7 @@ impl Feature {
             Self::Avx512Bf16 => is_x86_feature_detected!("avx512bf16"),
             Self::Avx512Vnni => is_x86_feature_detected!("avx512vnni"),
             Self::AvxVnni => is_x86_feature_detected!("avxvnni"),
+            Self::AmxTile => reports_matrix_units(24),
             Self::AmxBf16 => reports_matrix_units(22),
             Self::AmxInt8 => reports_matrix_units(25),
         };

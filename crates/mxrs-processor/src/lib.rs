@@ -22,17 +22,19 @@
 //! Read next: `isa.rs` for what each instruction set demands of a processor, `feature.rs` for instructions that only some
 //! loops need.
 #![allow(unsafe_code)]
-// This crate needs unsafe code for one reason. `peak.rs` measures loops compiled for instructions that it has detected
-// on this processor.
+// This crate needs unsafe code for two reasons. `peak.rs` measures loops compiled for instructions that it has detected
+// on this processor. `matrix_units.rs` asks the operating system for the permission to use them, by a system call.
 
 mod bandwidth;
 mod feature;
 mod isa;
+mod matrix_units;
 mod peak;
 mod processor;
 
 pub use bandwidth::peak_bandwidth;
 pub use feature::{Feature, feature_names};
 pub use isa::{Isa, Set};
+pub use matrix_units::MatrixUnits;
 pub use peak::{peak_flops, peak_ops};
 pub use processor::Processor;

@@ -35,6 +35,11 @@ impl Processor {
         Self::here().vendor != "GenuineIntel" || Feature::AmxBf16.is_there()
     }
 
+    /// Whether the vector instructions for pairs of bfloat16 are there and multiply faster than those for float32.
+    pub fn vectors_multiply_bfloat16() -> bool {
+        Feature::Avx512Bf16.is_there() && Self::here().vendor != "GenuineIntel"
+    }
+
     /// The generation if the processor is AMD's Zen 4 or Zen 5, which run 512-bit instructions at different speeds;
     /// otherwise `None`.
     pub fn zen(&self) -> Option<u8> {

@@ -331,3 +331,16 @@ fn without_onednn_grouped_and_dilated_convolutions_do_not_run_on_the_reference_k
         assert_eq!(ran.json()["mode"], mode);
     }
 }
+
+/// On processors that multiply bfloat16 faster than float32, the calls stay in bfloat16; on others, they are widened.
+#[test]
+fn without_onednn_no_call_in_bfloat16_runs_on_the_reference_kernels() {
+    for network in
+        ["vgg-11", "resnet-18", "resnetv1-18", "resnet-50", "inception-bn", "inception-v3", "mobilenet", "mlp"]
+    {
+        let flags = ["plan", network, "--dtype", "bfloat16", "--batch", "4", "--format", "json"];
+        let ran = mxrs_with(&[("MXNET_ONEDNN_ENABLED", "0")], flags);
+        assert!(!ran.err.contains("runs on the reference kernels"), "{network}: {}", ran.err);
+        ran.ok();
+    }
+}

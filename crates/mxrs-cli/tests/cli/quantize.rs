@@ -2,7 +2,7 @@
 //!
 //! Debug builds are slow, so their quantized network runs only on the first images.
 
-use crate::mxrs::{Ran, SCALE, digits, mxrs};
+use crate::mxrs::{Ran, SCALE, digits, mxrs, mxrs_with};
 use crate::predict::first_records;
 use mxrs_format::{Checkpoint, Options};
 use std::fs;
@@ -39,6 +39,11 @@ fn what_is_written_predicts_as_well_as_what_was_read() {
         assert!(files.iter().all(|file| Path::new(file.as_str().unwrap()).is_file()), "{files:?}");
         let prefix = format!("{}-quantized", out.display());
         assert!(correct(&prefix, &tried) + 1 >= correct(&digits(model), &tried), "{model}");
+        let symbol = format!("{prefix}-symbol.json");
+        let flags = ["plan", &symbol, "--shape", "data=4,1,28,28", "--format", "json"];
+        let ran = mxrs_with(&[("MXNET_ONEDNN_ENABLED", "0")], flags);
+        assert!(!ran.err.contains("runs on the reference kernels"), "{model}: {}", ran.err);
+        ran.ok();
     }
 }
 

@@ -1,0 +1,90 @@
+//! Kernels for numbers of 16 and 8 bits at inference: bfloat16, and quantized int8 and uint8.
+//!
+//! Convolutions and fully-connected layers are products of rows with packed panels of weights ([`block`]), on matrix units
+//! (AMX), on 512-bit instructions for short numbers, or on plain instructions. Images have channels last, so that the values
+//! under a row of a window are contiguous, and windows are multiplied where they are ([`geometry`]). The operators between
+//! them are loops over images with channels last.
+//!
+//! Errors: products of bfloat16 are exact in float32; a sum of `n` products differs from the exact one by at most `n · 2^-24`
+//! of the sum of their absolute values, and the result is rounded once. Sums of bytes are exact.
+//!
+//! A value that is not finite may also reach neighbors of the outputs whose windows contain it, as with Winograd's algorithms:
+//! the last step of a row of the window reaches into the next pixel, which is multiplied by zeros.
+//!
+//! Read next: [`block`] for the product, [`geometry`] for convolutions, [`layer`] for the kernel.
+
+mod add;
+mod affine;
+mod between;
+mod block;
+mod depthwise;
+mod finish;
+#[cfg(target_arch = "x86_64")]
+mod finish512;
+mod geometry;
+mod join;
+mod layer;
+mod level;
+mod loops;
+#[cfg(target_arch = "x86_64")]
+mod matrix;
+mod number;
+mod packing;
+mod pooling;
+mod portable;
+mod problem;
+mod product;
+mod quantized;
+mod ranges;
+mod real;
+mod reorder;
+mod requests;
+mod strip;
+#[cfg(test)]
+mod tests;
+mod unit;
+#[cfg(target_arch = "x86_64")]
+mod vector;
+
+pub use reorder::Reorder;
+
+use crate::NnpackOptions;
+use crate::layouts::channels_last;
+use mxrs_op::{OpCall, PlannedKernel, TensorDesc};
+use mxrs_processor::Isa;
+use mxrs_types::{Layout, Result};
+
+/// What the kernels of this module need to know of the backend.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The instruction set.
+    pub isa: Isa,
+    /// Largest number of threads.
+    pub threads: usize,
+    /// All settings.
+    pub options: NnpackOptions,
+}
+
+/// A function that prepares a kernel.
+pub type Build<'a> = Box<dyn FnOnce() -> Result<PlannedKernel> + 'a>;
+
+/// Estimated time of a call relative to a vendor library.
+pub const TIMES_LIBRARY: f64 = 1.1;
+
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if the call is not
+/// for this module.
+pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
+    if call.inputs.is_empty() || call.outputs.is_empty() {
+        return None;
+    }
+    let families = [real::look_at, quantized::look_at, between::look_at, pooling::look_at, join::look_at, add::look_at];
+    families.iter().find_map(|family| family(call, context))
+}
+
+/// The layout in which a loop over elements takes a tensor: its own if it has channels last, else row-major.
+fn like(desc: &TensorDesc) -> Layout {
+    match <[usize; 4]>::try_from(&desc.shape[..]) {
+        Ok(sizes) if desc.layout == channels_last(sizes) => desc.layout.clone(),
+        _ => Layout::RowMajor,
+    }
+}
