@@ -5,9 +5,10 @@
 //!
 //! ```text
 //! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; also rayon and a static graph
+//! cargo xtask compare gemm     products of matrices: ours, OpenBLAS's and oneDNN's
 //! cargo xtask compare kvstore  MXNet 1.9.1's key-value stores and ours on the gradients of a network
 //! cargo xtask compare memory   networks in MXNet 1.9.1 and mxrs: bytes planned, bytes resident; recomputation
-//! cargo xtask compare score    inference of networks in mxrs, MXNet, OpenVINO, ONNX Runtime, PyTorch, tract and Candle
+//! cargo xtask compare score    networks in mxrs, MXNet, OpenVINO, ONNX Runtime, MNN, ncnn, PyTorch, tract and Candle
 //! cargo xtask compare storage  our pools, glibc's malloc and mimalloc on the same traces
 //! cargo xtask compare team     our team, OpenMP (libgomp) and rayon on loops of a few microseconds
 //! ```
@@ -37,6 +38,7 @@
 
 pub mod counting;
 pub mod engine;
+pub mod gemm;
 pub mod kvstore;
 pub mod machine;
 pub mod memory;

@@ -28,11 +28,13 @@
 mod bandwidth;
 mod feature;
 mod isa;
+mod limit;
 mod peak;
 mod processor;
 
 pub use bandwidth::peak_bandwidth;
 pub use feature::{Feature, feature_names};
 pub use isa::{Isa, Set};
+pub use limit::limit;
 pub use peak::{peak_flops, peak_ops};
 pub use processor::Processor;
