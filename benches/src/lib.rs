@@ -23,6 +23,19 @@
 //! - The table goes to stdout (`--format json` prints the same as JSON), progress to stderr. `--seconds` is the time to
 //!   spend, `--pin` ties threads to CPUs.
 //!
+//! `compare score` installs its peers from PyPI into virtual environments below cargo's target folder, or below `--cache`;
+//! the first run needs some gigabytes for PyTorch. Some uses:
+//!
+//! ```text
+//! cargo xtask compare score --peer mxrs,openvino,mnn,ncnn    some peers, the networks of MXNet's performance page
+//! cargo xtask compare score --onnx --without-onednn          networks as PyTorch exports them; mxrs with kernels of its own
+//! cargo xtask compare score --onnx --network mobilenet-v2 --batch-size 1 --keep files    one of them; its files are kept
+//! cargo xtask compare score --onnx --isa avx2                as on a processor without AVX-512, where peers have a switch
+//! cargo xtask compare gemm --shape attention,dense           the products whose names contain a word
+//! ```
+//!
+//! The networks of `--onnx` have random weights. A library whose outputs differ from PyTorch's has no speed in the report.
+//!
 //! The criterion benches do not measure peers. Run them with `cargo bench -p mxrs-benches`.
 //!
 //! ```

@@ -1,5 +1,5 @@
-//! Products of matrices by mxrs: the kernels of fully-connected layers with weights that change, which the backend for CPUs
-//! without vendor library has.
+//! Products of matrices by mxrs: the kernels of fully-connected layers with weights that change. The kernel is the one that a
+//! graph would get, of the backend with the best offer.
 //!
 //! A product with a transposed right matrix is the output of a layer, `data · weightᵀ`; one without is the gradient of its
 //! data, `gradient · weight`. mxrs has no operator for batches of products yet: this program calls one product for each pair
@@ -9,16 +9,20 @@ use super::library::{Library, Prepared};
 use super::operands::{Aligned, Operands};
 use super::shapes::Shape;
 use anyhow::{Context, Result};
+use mxrs::Runtime;
+use mxrs::env::MapSource;
 use mxrs::types::{DType, WriteReq};
-use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
-use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
-use mxrs_sync::{Team, TeamConfig};
+use mxrs_op::{Attrs, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
+use mxrs_sync::Team;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// mxrs in this process.
 pub struct Ours {
-    team: Arc<Team>,
+    /// With all threads.
+    shared: Runtime,
+    /// With one thread.
+    serial: Runtime,
 }
 
 impl Ours {
@@ -27,13 +31,16 @@ impl Ours {
     /// # Errors
     /// Fails if the threads cannot be started.
     pub fn new(threads: NonZeroUsize) -> Result<Self> {
-        let team = if threads.get() == 1 { Team::serial() } else { Team::new(TeamConfig { threads, cpus: None })? };
-        Ok(Self { team })
+        let runtime = |threads: usize| {
+            let threads = [("OMP_NUM_THREADS".to_owned(), threads.to_string())];
+            Runtime::builder().env(&MapSource::new(threads)).build()
+        };
+        Ok(Self { shared: runtime(threads.get())?, serial: runtime(1)? })
     }
 }
 
-/// Plans the product of one pair of matrices for loops on `team`. Returns it with the operator's name.
-fn planned(shape: &Shape, team: &Team) -> Result<(PlannedKernel, &'static str)> {
+/// Plans the product of one pair of matrices. Returns it with the operator's name.
+fn planned(shape: &Shape, runtime: &Runtime) -> Result<(PlannedKernel, &'static str)> {
     let Shape { rows, columns, steps, .. } = *shape;
     let (name, hidden, weight) = match shape.is_transposed {
         true => ("FullyConnected", columns, [columns, steps]),
@@ -51,8 +58,10 @@ fn planned(shape: &Shape, team: &Team) -> Result<(PlannedKernel, &'static str)> 
         is_constant: &[false, false],
         is_train: false,
     };
-    let backend = Nnpack::new(team, NnpackOptions::default());
-    Ok((backend.plan(&call)?, name))
+    let backends = runtime.backends().list();
+    let offers = backends.iter().filter_map(|backend| backend.offer(&call).ok());
+    let best = offers.min_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+    Ok((best.with_context(|| format!("no backend has a kernel for {name}"))?.build()?, name))
 }
 
 impl Library for Ours {
@@ -62,11 +71,12 @@ impl Library for Ours {
 
     fn prepare(&self, shape: &Shape, operands: &Operands) -> Result<Prepared> {
         let _ = operands;
-        let share = shape.batch > 1 && shape.batch >= self.team.size();
-        let inner = if share { Team::serial() } else { Arc::clone(&self.team) };
-        let (planned, op) = planned(shape, &inner)?;
+        let share = shape.batch > 1 && shape.batch >= self.shared.team().size();
+        let runtime = if share { &self.serial } else { &self.shared };
+        let inner = Arc::clone(runtime.team());
+        let (planned, op) = planned(shape, runtime)?;
         let call = format!("{op} ({})", planned.kernel.name());
-        let outer = if share { Arc::clone(&self.team) } else { Team::serial() };
+        let outer = if share { Arc::clone(self.shared.team()) } else { Team::serial() };
         let each = planned.scratch_bytes.div_ceil(size_of::<f32>()).next_multiple_of(16);
         let mut scratch = Aligned::zeros(each * outer.size());
         let (batch, threads) = (shape.batch, outer.size());

@@ -105,7 +105,7 @@ pub fn said(peer: &str, result: Result<()>) -> bool {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
+pub mod tests {
     use std::path::Path;
 
     use super::super::score::packages;
@@ -119,6 +119,16 @@ mod tests {
 
     fn install(words: &[&str]) -> Install {
         <Line as clap::Parser>::try_parse_from([&["compare"], words].concat()).unwrap().install
+    }
+
+    /// Writes a program that takes the place of Python in a test. It runs the shell script `script` instead.
+    pub fn python(path: &Path, script: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // A shell writes the file, not this process. Linux refuses to start a file that any process has open for writing,
+        // and a process that another test starts at that moment briefly inherits this process's open files.
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
+        let written = std::process::Command::new("sh").args(["-c", write, "sh"]).arg(path).arg(script).status();
+        assert!(written.unwrap().success());
     }
 
     #[test]

@@ -103,6 +103,8 @@ fn built(session: &Session, args: &Args, name: &str, target: &Path, program: &Pa
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use super::super::super::venv::tests::python;
     use super::*;
 
     #[derive(clap::Parser)]
@@ -126,17 +128,6 @@ mod tests {
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
         std::fs::write(&program, "").unwrap();
         assert_eq!(peers(&session, &args, cache.path()), Installed { tract: Some(program), ..expected });
-    }
-
-    /// Writes a program that takes the place of Python in a test. It runs the shell script `script` instead.
-    #[cfg(unix)]
-    fn python(path: &Path, script: &str) {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // A shell writes the file, not this process. Linux refuses to start a file that any process has open for writing,
-        // and a process that another test starts at that moment briefly inherits this process's open files.
-        let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
-        let written = std::process::Command::new("sh").args(["-c", write, "sh"]).arg(path).arg(script).status();
-        assert!(written.unwrap().success());
     }
 
     #[cfg(unix)]
