@@ -56,6 +56,12 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64)
 }
 
+/// The geometric mean; `None` for an empty list.
+pub fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let n = values.len();
+    (n > 0).then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / n as f64).exp())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -87,6 +87,39 @@ fn team_without_openmp() {
 }
 
 #[test]
+fn gemm_without_other_libraries() {
+    let flags = ["--shape", "square-64,scores-small", "--rounds", "2", "--round-seconds", "0", "--threads", "2"];
+    let report = report(env!("CARGO_BIN_EXE_compare_gemm"), &flags);
+    for (at, flag) in [(0, "--openblas FILE"), (1, "--onednn FILE")] {
+        assert!(report["peers"][at]["missing"].as_str().unwrap().contains(flag), "{report:#}");
+    }
+    let speeds = rows(&report, "fastest");
+    assert_eq!(speeds.len(), 2, "{report:#}");
+    for row in speeds {
+        assert!(row["mxrs"].as_f64().unwrap() > 0.0 && row["openblas"].is_null(), "{row}");
+    }
+    let names: Vec<&str> = rows(&report, "ratio").iter().filter_map(|row| row["shape"].as_str()).collect();
+    assert_eq!(names, ["square-64", "attention-scores-small", "geometric mean", "worst"]);
+    let notes = report["notes"].to_string();
+    assert!(
+        notes.contains("mxrs called FullyConnected (nnpack:") && notes.contains("OpenBLAS: not run: give"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_product_or_a_library_that_is_not_there_is_named() {
+    let run =
+        |flags: &[&str]| Command::new(env!("CARGO_BIN_EXE_compare_gemm")).args(flags).output().expect("it starts");
+    let output = run(&["--shape", "cube"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.contains("cube") && stderr.contains("square-4096"), "{stderr}");
+    let output = run(&["--shape", "square-64", "--rounds", "1", "--round-seconds", "0", "--openblas", "/no/such.so"]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && stdout.contains("OpenBLAS: died") && stdout.contains("/no/such.so"), "{stdout}");
+}
+
+#[test]
 fn memory_without_mxnet() {
     let flags = ["--network", "lenet", "--batch", "2,8", "--python", "no-such-python", "--seconds", "0.1"];
     let saving = ["--saving", "lenet:8:MXRS_REMAT=sqrt,mlp:4:MXNET_BACKWARD_DO_MIRROR=1"];

@@ -112,6 +112,49 @@ fn a_network_that_cannot_be_exported_is_a_row_with_its_reason() {
     assert!(text.contains("there is no mlp"), "{text}");
 }
 
+/// Takes the place of a Python with PyTorch: writes an ONNX file and an output of 1.0 for the only image. It is called with the
+/// arguments `SCRIPT NETWORK BATCH SIZE OUT IMAGES OUTPUTS`.
+const PYTORCH: &str = "echo onnx > $5; printf '\\0\\0\\200\\077' > $7";
+
+/// A peer whose only output is a number.
+fn constant(output: &str) -> String {
+    ANSWERING.replace("[null, 0, 0, 0, 0, 0, 0, 0, 0, 0]", &format!("[{output}]"))
+}
+
+#[test]
+fn what_differs_from_pytorch_has_no_speed() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = |name: &str, body: &str| script(folder.path(), name, body).display().to_string();
+    let (python, tract) = (program("python", PYTORCH), program("tract", &constant("1.001")));
+    let candle = program("candle", &constant("1.01"));
+    let peers = ["--peer", "mxrs,mnn,tract,candle", "--torch-python", &python, "--tract", &tract, "--candle", &candle];
+    let flags = ["--onnx", "--isa", "avx2", "--format", "json"];
+    let text = said(&compare(folder.path(), "squeezenet", &[&peers[..], &flags[..]].concat()));
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let row = &report["sections"]["speed"]["rows"][0];
+    assert_eq!((&row["network"], &row["tract"]["median"]), (&json!("torch:squeezenet"), &json!(4.0)));
+    assert!(row["candle"].is_null() && row["mnn"].is_null() && row["mxrs"].is_null(), "{row}");
+    assert_eq!(report["sections"]["agreement"]["rows"][0]["tract"], "1/1, 1.0e-3");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("Candle (every case): wrong: its outputs differ from PyTorch's by up to 1.0e-2"), "{notes}");
+    // The program that takes the place of `mxrs` does not import, and there is no Python with MNN.
+    assert!(notes.contains("mxrs (every case): not run: mxrs convert onnx import ended with"), "{notes}");
+    assert!(notes.contains("MNN (every case): not found: give --python PATH"), "{notes}");
+    assert!(notes.contains("not limited, because they have no switch: MNN, tract, Candle"), "{notes}");
+}
+
+#[test]
+fn networks_belong_to_one_of_two_lists() {
+    for (flags, word) in [
+        (&["--network", "mobilenet-v2"][..], "mobilenet-v2 is a network of --onnx only"),
+        (&["--onnx", "--network", "alexnet"], "--onnx has no network `alexnet`"),
+    ] {
+        let output = program(&[flags, &["--mxrs", "/no/such/mxrs"]].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && stderr.contains(word), "{flags:?}: {stderr}");
+    }
+}
+
 #[test]
 fn in_8_bits_everybody_has_a_figure_or_a_reason() {
     let folder = tempfile::tempdir().unwrap();

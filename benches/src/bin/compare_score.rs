@@ -1,7 +1,7 @@
 //! Compares the speed of inference and of training in mxrs and in other libraries, in alternating rounds: `cargo xtask
 //! compare score`.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use mxrs_benches::machine::Machine;
@@ -13,9 +13,10 @@ use mxrs_benches::score::concurrent::{self, Pair};
 use mxrs_benches::score::contest::{Contest, Plan, contest};
 use mxrs_benches::score::files::Files;
 use mxrs_benches::score::found::{Found, Together};
+use mxrs_benches::score::limits::Limit;
 use mxrs_benches::score::outputs::{self, Outputs};
 use mxrs_benches::score::peers::{Peer, Places, Tools, write_scripts};
-use mxrs_benches::score::{Case, Dtype, Failure, agreement, load, networks, ours, saved};
+use mxrs_benches::score::{Case, Dtype, Failure, agreement, exported, load, networks, ours, saved};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,12 +25,15 @@ use std::time::Duration;
 /// Compares speed of inference or training: images per second of networks with the same weights, each library in its own process.
 #[derive(Parser)]
 struct Args {
-    /// Networks
-    #[arg(long, value_delimiter = ',', default_values_t = COMPARED.map(str::to_owned), hide_possible_values = true)]
-    #[arg(value_parser = PossibleValuesParser::new(networks()))]
+    /// Networks [default: six of mxrs; all of PyTorch with --onnx]
+    #[arg(long, value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(networks().chain(exported::networks().map(|(name, _)| name))))]
     network: Vec<String>,
-    /// Batch sizes
-    #[arg(long, value_delimiter = ',', default_value = "1,32")]
+    /// Networks as PyTorch exports them to ONNX, with outputs compared with PyTorch's
+    #[arg(long)]
+    onnx: bool,
+    /// Batch sizes [default: 1,32; 1,8 with --onnx]
+    #[arg(long, visible_alias = "batch-size", value_delimiter = ',')]
     batch: Vec<NonZeroUsize>,
     /// Element types
     #[arg(long, value_enum, value_delimiter = ',', default_value = "float32")]
@@ -40,7 +44,10 @@ struct Args {
     /// Threads of each library; several values add a table of how speed depends on them
     #[arg(long, value_delimiter = ',', default_value = "2")]
     threads: Vec<NonZeroUsize>,
-    /// Libraries that take part [default: all]
+    /// The widest instructions that libraries may use; the report says which libraries have a switch for it
+    #[arg(long, value_enum)]
+    isa: Option<Limit>,
+    /// Libraries that take part [default: all; with --onnx mxrs, OpenVINO, ONNX Runtime, MNN and ncnn]
     #[arg(long, value_enum, value_delimiter = ',')]
     peer: Vec<Peer>,
     /// Number of measured rounds
@@ -70,7 +77,7 @@ struct Args {
     /// Measure nothing; report the results that were saved in this file
     #[arg(long, value_name = "FILE.json")]
     #[arg(conflicts_with_all = ["network", "batch", "dtype", "mode", "threads", "peer", "rounds", "concurrent"])]
-    #[arg(conflicts_with_all = ["round_seconds", "check", "timeout", "set"])]
+    #[arg(conflicts_with_all = ["round_seconds", "check", "timeout", "set", "onnx", "isa"])]
     from: Option<PathBuf>,
     /// Write the report as text and Markdown, every round as JSON, and bars as SVG: to PATH.txt and so on, or into the
     /// folder PATH
@@ -94,7 +101,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let done = if args.serve { ours::run(&args.places.set) } else { compare(&args) };
+    let done = if args.serve { served(&args) } else { compare(&args) };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -102,6 +109,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn served(args: &Args) -> Result<()> {
+    if let Some(isa) = args.isa {
+        isa.set_here()?;
+    }
+    ours::run(&args.places.set)
 }
 
 fn compare(args: &Args) -> Result<()> {
@@ -126,35 +140,73 @@ fn compare(args: &Args) -> Result<()> {
     Ok(())
 }
 
+/// Libraries that are measured on networks that PyTorch exports, unless others are requested.
+const WITH_ONNX: [Peer; 5] = [Peer::Mxrs, Peer::Openvino, Peer::Onnxruntime, Peer::Mnn, Peer::Ncnn];
+
 fn peers(args: &Args) -> Vec<Peer> {
     let all = <Peer as clap::ValueEnum>::value_variants();
-    all.iter().copied().filter(|peer| args.peer.is_empty() || args.peer.contains(peer)).collect()
+    let wanted = if args.onnx && args.peer.is_empty() { &WITH_ONNX[..] } else { &args.peer };
+    all.iter().copied().filter(|peer| wanted.is_empty() || wanted.contains(peer)).collect()
+}
+
+/// The networks to measure, with the names that reports use.
+fn chosen(args: &Args) -> Result<Vec<String>> {
+    if args.onnx {
+        let all = || exported::networks().map(|(name, _)| name.to_owned()).collect();
+        let names: Vec<String> = if args.network.is_empty() { all() } else { args.network.clone() };
+        return names.iter().map(|name| exported::in_reports(name)).collect();
+    }
+    if args.network.is_empty() {
+        return Ok(COMPARED.map(str::to_owned).to_vec());
+    }
+    let unknown = args.network.iter().find(|name| !networks().any(|other| other == **name));
+    ensure!(unknown.is_none(), "{} is a network of --onnx only", unknown.map_or("", String::as_str));
+    Ok(args.network.clone())
+}
+
+/// The batch sizes to measure.
+fn batches(args: &Args) -> Vec<usize> {
+    let given = args.batch.iter().map(|batch| batch.get()).collect::<Vec<_>>();
+    match (given.is_empty(), args.onnx) {
+        (false, _) => given,
+        (true, true) => exported::BATCHES.to_vec(),
+        (true, false) => vec![1, 32],
+    }
 }
 
 fn measured(args: &Args) -> Result<Found> {
     let (machine, peers, begin) = (Machine::this(), peers(args), load::average());
+    let networks = chosen(args)?;
     let mxrs = args.mxrs.as_deref().context("give --mxrs FILE")?;
     let title = format!("Images per second, random weights (mxrs with {})", ours::backends(&args.places.set)?);
     let scripts = tempfile::tempdir()?;
     write_scripts(scripts.path())?;
     let below = args.folder.clone().unwrap_or_else(std::env::temp_dir);
     std::fs::create_dir_all(&below).with_context(|| format!("making {}", below.display()))?;
-    let tools = Tools { mxrs, places: &args.places, scripts: scripts.path() };
-    let (contests, pairs) = measure(args, &peers, tools, &below);
-    let notes = explanations(args, &contests, begin);
+    let tools = Tools { mxrs, places: &args.places, scripts: scripts.path(), isa: args.isa };
+    let (contests, pairs) = measure(args, &networks, &peers, tools, &below);
+    let mut notes = explanations(args, &contests, begin);
+    notes.extend(args.isa.map(|isa| isa.note(&peers)));
     Ok(Found { title, machine, peers, contests, pairs, notes })
 }
 
-fn measure(args: &Args, peers: &[Peer], tools: Tools<'_>, below: &Path) -> (Vec<Contest>, Vec<Together>) {
+fn measure(
+    args: &Args,
+    networks: &[String],
+    peers: &[Peer],
+    tools: Tools<'_>,
+    below: &Path,
+) -> (Vec<Contest>, Vec<Together>) {
     let round_s = args.round_seconds.as_secs_f64();
     let plan = Plan { rounds: args.rounds.get(), round_s, n_checked: args.check, limit: args.timeout };
     let kinds = kinds(args);
-    let n_pairs = if args.concurrent { args.network.len() } else { 0 };
-    let progress = Progress::new(args.network.len() * args.batch.len() * kinds.len() + n_pairs);
+    let batches = batches(args);
+    let n_pairs = if args.concurrent { networks.len() } else { 0 };
+    let progress = Progress::new(networks.len() * batches.len() * kinds.len() + n_pairs);
     let (mut contests, mut all_pairs) = (Vec::new(), Vec::new());
-    for network in &args.network {
-        for batch in args.batch.iter().map(|batch| batch.get()) {
-            let files = exported(tools, network, batch, below, plan.limit);
+    for network in networks {
+        for &batch in &batches {
+            let files = files(tools, network, batch, below, plan);
             for &(mode, dtype, threads) in &kinds {
                 let case = Case { network: network.clone(), batch, dtype, threads, mode };
                 progress.case(&case.to_string());
@@ -175,8 +227,8 @@ fn measure(args: &Args, peers: &[Peer], tools: Tools<'_>, below: &Path) -> (Vec<
     (contests, all_pairs)
 }
 
-fn exported(tools: Tools<'_>, network: &str, batch: usize, below: &Path, limit: Duration) -> Result<Files, Failure> {
-    let files = Files::export(tools.mxrs, network, batch, below, limit);
+fn files(tools: Tools<'_>, network: &str, batch: usize, below: &Path, plan: Plan) -> Result<Files, Failure> {
+    let files = Files::make(tools, network, batch, below, plan.n_checked, plan.limit);
     files.map_err(|error| Failure::new("no files", format!("{error:#}")))
 }
 
@@ -203,7 +255,7 @@ fn pairs(
 ) -> Vec<(Peer, Result<Pair, Failure>)> {
     let mode = Mode::Inference;
     let case = Case { network: network.to_owned(), batch: 1, dtype: Dtype::Float32, threads: 1, mode };
-    let files = exported(tools, network, 1, below, plan.limit);
+    let files = files(tools, network, 1, below, plan);
     let pair = |peer: &Peer| {
         let files = files.as_ref().map_err(Failure::clone)?;
         concurrent::pair(&case, *peer, tools, files, plan)
@@ -214,6 +266,14 @@ fn pairs(
 /// Number of CPUs that other programs may keep busy. If they use more, the report says that its numbers should not be
 /// quoted.
 const BUSY: f64 = 0.25;
+
+const OF_MXRS: &str = "All have the same random weights: MXNet and mxrs as a symbol and a parameter file, the others as the \
+                       ONNX file that mxrs exports, or what their own converter makes of it (MNN, ncnn). ncnn runs the \
+                       images of a batch one after the other.";
+const OF_PYTORCH: &str = "All load the ONNX file that PyTorch exports, with random weights: mxrs as the symbol and the \
+                          parameters that mxrs convert onnx import makes of it, MNN and ncnn as what their own converter \
+                          makes of it. ncnn runs the images of a batch one after the other. A library whose outputs \
+                          differ from PyTorch's has no speed.";
 
 fn explanations(args: &Args, contests: &[Contest], begin: Option<f64>) -> Vec<String> {
     let others = contests.iter().filter_map(|contest| contest.others).reduce(f64::max);
@@ -235,9 +295,7 @@ fn explanations(args: &Args, contests: &[Contest], begin: Option<f64>) -> Vec<St
             args.rounds,
             args.round_seconds.as_secs_f64(),
         ),
-        "All have the same random weights: MXNet and mxrs as a symbol and a parameter file, the others as the ONNX \
-         file that mxrs exports."
-            .into(),
+        if args.onnx { OF_PYTORCH } else { OF_MXRS }.into(),
         "Seconds to load do not hold the start of the program or the import of a Python package; MiB resident do."
             .into(),
     ];

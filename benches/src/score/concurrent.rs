@@ -45,7 +45,7 @@ fn two_cores(topology: Option<&Topology>) -> Result<[usize; 2], Failure> {
 /// Fails if the process may not use two cores, or if one of the started processes fails.
 pub fn pair(case: &Case, peer: Peer, tools: Tools<'_>, files: &Files, plan: Plan) -> Result<Pair, Failure> {
     let cpus = two_cores(Topology::read().as_ref())?;
-    let load = files.load(case).map_err(|error| Failure::new("failed", format!("{error:#}")))?;
+    let load = converted::load(peer, case, files, tools, plan.limit)?;
     let start = |load: &Load, cpus: &[usize]| -> Result<Process, Failure> {
         let mut process = Process::start(peer.command(tools, case)?, Some(cpus))?;
         loaded(&mut process, &load.to_order(), plan.limit)?;

@@ -2,11 +2,12 @@
 //! ours.
 
 use super::agreement::Agreement;
+use super::check::{self, Expected};
 use super::files::Files;
 use super::load::Moment;
 use super::peers::{Peer, Tools};
 use super::process::Process;
-use super::{Case, Dtype, Failure, agreement, eight_bits, serve};
+use super::{Case, Dtype, Failure, agreement, converted, eight_bits};
 use crate::memory::Mode;
 use crate::memory::resident;
 use crate::rounds::Progress;
@@ -141,7 +142,7 @@ impl Seat {
 }
 
 /// Outputs of a process for each of these input files.
-fn answers(process: &mut Process, inputs: &[PathBuf], limit: Duration) -> Result<Vec<Vec<f32>>, Failure> {
+pub(super) fn answers(process: &mut Process, inputs: &[PathBuf], limit: Duration) -> Result<Vec<Vec<f32>>, Failure> {
     let mut all = Vec::new();
     for input in inputs {
         let answer = process.ask(&json!({ "do": "answer", "input": input }), limit)?;
@@ -152,7 +153,7 @@ fn answers(process: &mut Process, inputs: &[PathBuf], limit: Duration) -> Result
 }
 
 /// The order (a JSON object) that makes a peer run batches.
-pub(super) fn run_order(seconds: f64, warm: bool) -> Value {
+pub(crate) fn run_order(seconds: f64, warm: bool) -> Value {
     json!({ "do": "run", "seconds": seconds, "warm": warm })
 }
 
@@ -164,7 +165,7 @@ pub(super) fn loaded(process: &mut Process, load: &Value, limit: Duration) -> Re
 }
 
 /// Reads a number from an answer, and checks it because another program wrote the answer.
-pub(super) fn number(answer: &Value, key: &str) -> Result<f64, Failure> {
+pub(crate) fn number(answer: &Value, key: &str) -> Result<f64, Failure> {
     let number = answer[key].as_f64().filter(|n| n.is_finite() && *n >= 0.0);
     let number = number.filter(|n| *n > 0.0 || !matches!(key, "n" | "seconds"));
     number.ok_or_else(|| Failure::new("failed", format!("its answer has no `{key}`: {answer}")))
@@ -179,10 +180,6 @@ pub fn contest(
     plan: Plan,
     progress: &Progress,
 ) -> Contest {
-    let load = match files.load(case) {
-        Ok(load) => load,
-        Err(error) => return Contest::of_failure(case, peers, &Failure::new("failed", format!("{error:#}"))),
-    };
     let mut out: Vec<(Peer, Failure)> = Vec::new();
     // Files are made before any peer is started, because making them takes memory.
     let mut orders: Vec<(Peer, Value)> = Vec::new();
@@ -190,7 +187,7 @@ pub fn contest(
         progress.tick();
         let its = match case.dtype {
             Dtype::Int8 => eight_bits::load(*peer, case, files, tools, plan.limit),
-            _ => Ok(load.clone()),
+            _ => converted::load(*peer, case, files, tools, plan.limit),
         };
         match its {
             Ok(load) => orders.push((*peer, load.to_order())),
@@ -234,8 +231,10 @@ pub fn contest(
     for seat in &mut seats {
         seat.measured.peak_bytes = seat.process.peak_bytes().or(seat.measured.peak_bytes);
     }
-    if plan.n_checked > 0 && case.mode == Mode::Inference {
-        check(&mut seats, case, &load, tools, files, plan);
+    if case.mode == Mode::Inference && (plan.n_checked > 0 || files.expected().is_some()) {
+        let (right, wrong) = check(seats, case, tools, files, plan);
+        seats = right;
+        out.extend(wrong);
     }
     let mut outcomes: Vec<(Peer, Result<Measured, Failure>)> = Vec::new();
     outcomes.extend(out.into_iter().map(|(peer, failure)| (peer, Err(failure))));
@@ -248,21 +247,62 @@ fn processor_seconds(seats: &[Seat]) -> f64 {
     seats.iter().filter_map(|seat| seat.process.processor_seconds()).sum()
 }
 
-/// Compares the outputs of all peers with ours, if mxrs takes part. For 8-bit integers, the reference is our output in
-/// float32, and our 8-bit output is compared too.
-fn check(seats: &mut [Seat], case: &Case, load: &serve::Load, tools: Tools<'_>, files: &Files, plan: Plan) {
+/// Compares the outputs of all peers with PyTorch's if it exported the network, otherwise with ours if mxrs takes part. A
+/// peer whose outputs differ from PyTorch's leaves the contest. For 8-bit integers, the reference is our output in float32,
+/// and our 8-bit output is compared too.
+fn check(
+    seats: Vec<Seat>,
+    case: &Case,
+    tools: Tools<'_>,
+    files: &Files,
+    plan: Plan,
+) -> (Vec<Seat>, Vec<(Peer, Failure)>) {
+    match files.expected() {
+        Some(expected) => against_pytorch(seats, expected, files, plan),
+        None => {
+            let mut seats = seats;
+            against_ours(&mut seats, case, tools, files, plan);
+            (seats, Vec::new())
+        }
+    }
+}
+
+fn against_pytorch(
+    seats: Vec<Seat>,
+    expected: &Expected,
+    files: &Files,
+    plan: Plan,
+) -> (Vec<Seat>, Vec<(Peer, Failure)>) {
+    let (mut right, mut out) = (Vec::new(), Vec::new());
+    let inputs = check::inputs(files, expected.n_batches());
+    for mut seat in seats {
+        let judged = inputs.clone().and_then(|inputs| {
+            let theirs = answers(&mut seat.process, &inputs, plan.limit)?;
+            expected.judge(&theirs, files.shape()[0])
+        });
+        match judged {
+            Ok(agreement) => {
+                seat.measured.agreement = Some(Ok(agreement));
+                right.push(seat);
+            }
+            Err(failure) => out.push((seat.peer, failure)),
+        }
+    }
+    (right, out)
+}
+
+fn against_ours(seats: &mut [Seat], case: &Case, tools: Tools<'_>, files: &Files, plan: Plan) {
     let Some(ours_at) = seats.iter().position(|seat| seat.peer == Peer::Mxrs) else { return };
-    let batch = load.shape.first().copied().unwrap_or(1).max(1);
-    let inputs = match inputs(load, plan.n_checked.div_ceil(batch), files) {
+    let batch = files.shape().first().copied().unwrap_or(1).max(1);
+    let inputs = match check::inputs(files, plan.n_checked.div_ceil(batch)) {
         Ok(inputs) => inputs,
-        Err(error) => {
-            let failure = Failure::new("failed", format!("writing images to compare: {error}"));
+        Err(failure) => {
             seats.iter_mut().for_each(|seat| seat.measured.agreement = Some(Err(failure.clone())));
             return;
         }
     };
     let ours = match case.dtype {
-        Dtype::Int8 => in_float32(case, &inputs, tools, files, plan),
+        Dtype::Int8 => check::in_float32(case, &inputs, tools, files, plan),
         _ => answers(&mut seats[ours_at].process, &inputs, plan.limit),
     };
     let ours = match ours {
@@ -274,41 +314,9 @@ fn check(seats: &mut [Seat], case: &Case, load: &serve::Load, tools: Tools<'_>, 
     };
     let tolerance = agreement::tolerance(case.dtype);
     for seat in seats.iter_mut().filter(|seat| seat.peer != Peer::Mxrs || case.dtype == Dtype::Int8) {
-        let agreement = answers(&mut seat.process, &inputs, plan.limit).and_then(|theirs| {
-            let of = |(ours, theirs): (&Vec<f32>, &Vec<f32>)| Agreement::of(ours, theirs, batch, tolerance);
-            let all: Option<Vec<Agreement>> = ours.iter().zip(&theirs).map(of).collect();
-            let all = all.ok_or_else(|| Failure::new("other size", "its output has not as many numbers as ours"))?;
-            Ok(all.into_iter().fold(Agreement::default(), Agreement::and))
-        });
-        seat.measured.agreement = Some(agreement);
+        let theirs = answers(&mut seat.process, &inputs, plan.limit);
+        seat.measured.agreement = Some(theirs.and_then(|theirs| check::agreement(&ours, &theirs, batch, tolerance)));
     }
-}
-
-/// Outputs of mxrs in float32, from a process started for this purpose only.
-fn in_float32(
-    case: &Case,
-    inputs: &[PathBuf],
-    tools: Tools<'_>,
-    files: &Files,
-    plan: Plan,
-) -> Result<Vec<Vec<f32>>, Failure> {
-    let case = Case { dtype: Dtype::Float32, ..case.clone() };
-    let load = files.load(&case).map_err(|error| Failure::new("failed", format!("{error:#}")))?;
-    let mut process = Process::start(Peer::Mxrs.command(tools, &case)?, None)?;
-    loaded(&mut process, &load.to_order(), plan.limit)?;
-    answers(&mut process, inputs, plan.limit)
-}
-
-/// Writes `n_batches` batches of random images to files.
-fn inputs(load: &serve::Load, n_batches: usize, files: &Files) -> std::io::Result<Vec<PathBuf>> {
-    let images = serve::uniform(load.n_elements() * n_batches);
-    let mut paths = Vec::new();
-    for (at, batch) in images.chunks(load.n_elements().max(1)).enumerate() {
-        let path = files.beside(&format!("input-{at}.f32"));
-        std::fs::write(&path, batch.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())?;
-        paths.push(path);
-    }
-    Ok(paths)
 }
 
 #[cfg(test)]

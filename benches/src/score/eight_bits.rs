@@ -42,7 +42,7 @@ pub fn load(peer: Peer, case: &Case, files: &Files, tools: Tools<'_>, limit: Dur
     if case.mode != Mode::Inference {
         return none("networks are not trained in 8-bit integers");
     }
-    let load = files.load(case).map_err(failed)?;
+    let load = files.load(case);
     match peer {
         Peer::Mxrs => ours(load, files, tools, limit),
         Peer::Openvino => by_script(peer, "quantize_openvino.py", "8-bits.xml", load, files, tools, limit),
@@ -172,7 +172,7 @@ mod tests {
         let tool = |name: &str| script(folder.path(), name, &format!("echo \"$@\" >> {}", log.display()));
         let (mxrs, python) = (tool("mxrs"), tool("python"));
         let places = Places { python: Some(python), ..Places::default() };
-        let tools = Tools { mxrs: &mxrs, places: &places, scripts: Path::new("/scripts") };
+        let tools = Tools { mxrs: &mxrs, places: &places, scripts: Path::new("/scripts"), isa: None };
         let files = empty("lenet", 2, folder.path());
         let case = case("lenet", 2, Mode::Inference);
         let end = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -196,7 +196,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let failing = script(folder.path(), "mxrs", "echo 'nothing can be quantized' >&2; exit 2");
         let places = Places::default();
-        let tools = Tools { mxrs: &failing, places: &places, scripts: Path::new("/scripts") };
+        let tools = Tools { mxrs: &failing, places: &places, scripts: Path::new("/scripts"), isa: None };
         let files = empty("lenet", 2, folder.path());
         let why = |peer, mode| load(peer, &case("lenet", 2, mode), &files, tools, LONG).unwrap_err();
         assert_eq!(why(Peer::Mxrs, Mode::Training).word, "no int8");
@@ -211,7 +211,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let hanging = script(folder.path(), "hanging", "exec sleep 100");
         let places = Places { python: Some(hanging.clone()), ..Places::default() };
-        let tools = Tools { mxrs: &hanging, places: &places, scripts: Path::new("/scripts") };
+        let tools = Tools { mxrs: &hanging, places: &places, scripts: Path::new("/scripts"), isa: None };
         let files = empty("lenet", 2, folder.path());
         for (peer, program) in [(Peer::Mxrs, "mxrs quantize"), (Peer::Onnxruntime, "quantize_onnxruntime.py")] {
             let case = case("lenet", 2, Mode::Inference);

@@ -1,8 +1,10 @@
 //! The files of a case: symbol and parameters in MXNet's formats, and the same network as ONNX.
 
-use super::peers::Peer;
+use super::check::Expected;
+use super::peers::{Peer, Tools};
 use super::process::finish;
-use super::{Case, Failure};
+use super::{Case, Failure, exported};
+use crate::memory::subject::Subject;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -12,22 +14,72 @@ use std::time::Duration;
 /// Seed of the random weights, which are the same in every run.
 const SEED: &str = "0";
 
-/// The files of one network at one batch size; deleted when dropped.
+/// The files of one network at one batch size; deleted when dropped, unless they are kept.
 pub struct Files {
-    folder: tempfile::TempDir,
+    folder: Folder,
     network: String,
+    shape: Vec<usize>,
+    /// PyTorch's outputs, if PyTorch exported the network.
+    expected: Option<Expected>,
+    /// Why there are no symbol and parameter files, if so.
+    symbol_failure: Option<Failure>,
     /// For each peer that has made files of its own from these files: the result of the attempt.
     made: RefCell<Vec<(Peer, Result<(), Failure>)>>,
 }
 
+/// Where files are.
+enum Folder {
+    /// In a folder that is deleted when dropped.
+    Temporary(tempfile::TempDir),
+    /// In a folder for later runs. A file in it is complete: it gets its name last.
+    Kept(PathBuf),
+}
+
+impl Folder {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Temporary(folder) => folder.path(),
+            Self::Kept(path) => path,
+        }
+    }
+}
+
 impl Files {
+    /// Writes the files of a network into a new folder below `below`. Each program that writes files has the time `limit`.
+    /// `n_checked` is the number of images for which PyTorch computes outputs, if it exports the network.
+    ///
+    /// # Errors
+    /// Fails if there is no ONNX file in the end. Without symbol and parameters, the files are still those of other
+    /// libraries.
+    pub fn make(
+        tools: Tools<'_>,
+        network: &str,
+        batch: usize,
+        below: &Path,
+        n_checked: usize,
+        limit: Duration,
+    ) -> Result<Self> {
+        if !exported::is_one(network) {
+            return Self::export(tools.mxrs, network, batch, below, limit);
+        }
+        let mut files = Self::none(network, exported::shape(network, batch)?, below)?;
+        if let Some(keep) = &tools.places.keep {
+            let folder = keep.join(format!("{}-{batch}", files.stem()));
+            std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+            files.folder = Folder::Kept(folder);
+        }
+        files.expected = Some(exported::with_outputs(&files, n_checked, tools, limit)?);
+        // mxrs imports the file in every run, because this version may import it in another way than the last.
+        files.symbol_failure = exported::import(&files, &files.prefix(), tools, limit).err();
+        Ok(files)
+    }
+
     /// Lets the program `mxrs` write the files into a new folder below `below`, within the time `limit`.
     ///
     /// # Errors
     /// Fails if the program fails, takes too long or does not write all files; the error holds the end of its stderr.
     pub fn export(mxrs: &Path, network: &str, batch: usize, below: &Path, limit: Duration) -> Result<Self> {
-        let folder = tempfile::tempdir_in(below).with_context(|| format!("a folder in {}", below.display()))?;
-        let files = Self { folder, network: network.to_owned(), made: RefCell::default() };
+        let files = Self::none(network, Subject::new(network)?.shape(batch).to_vec(), below)?;
         let mut command = Command::new(mxrs);
         command.args(["convert", "onnx", "export", "--network", network, "--batch-size", &batch.to_string()]);
         command.args(["--no-check", "--seed", SEED, "--save-params"]).arg(files.prefix()).arg(files.onnx());
@@ -38,26 +90,79 @@ impl Files {
         Ok(files)
     }
 
+    fn none(network: &str, shape: Vec<usize>, below: &Path) -> Result<Self> {
+        let folder = tempfile::tempdir_in(below).with_context(|| format!("a folder in {}", below.display()))?;
+        let (folder, network, made) = (Folder::Temporary(folder), network.to_owned(), RefCell::default());
+        Ok(Self { folder, network, shape, expected: None, symbol_failure: None, made })
+    }
+
     /// The order that makes a peer load these files.
-    ///
-    /// # Errors
-    /// Fails if [`Case::shape`] does.
-    pub fn load(&self, case: &Case) -> Result<super::serve::Load> {
-        Ok(super::serve::Load {
+    pub fn load(&self, case: &Case) -> super::serve::Load {
+        super::serve::Load {
             network: case.network.clone(),
             symbol: self.symbol(),
             params: self.params(),
             onnx: self.onnx(),
-            shape: case.shape()?,
+            shape: self.shape.clone(),
             dtype: case.dtype.word().to_owned(),
             threads: case.threads,
             mode: case.mode.word().to_owned(),
-        })
+        }
+    }
+
+    /// Name of the network.
+    pub fn network(&self) -> &str {
+        &self.network
+    }
+
+    /// Shape of a batch of images.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// PyTorch's outputs, if PyTorch exported the network.
+    pub fn expected(&self) -> Option<&Expected> {
+        self.expected.as_ref()
+    }
+
+    /// Whether there are symbol and parameter files.
+    ///
+    /// # Errors
+    /// Fails with the reason if there are none.
+    pub fn has_symbol(&self) -> Result<(), Failure> {
+        self.symbol_failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// An ONNX file of the same network for batches of one image.
+    ///
+    /// # Errors
+    /// Fails with the error of the program that writes it.
+    pub fn onnx_of_one_image(&self, tools: Tools<'_>, limit: Duration) -> Result<PathBuf, Failure> {
+        if self.shape.first() == Some(&1) {
+            return Ok(self.onnx());
+        }
+        let failed = |error: anyhow::Error| Failure::new("no files", format!("{error:#}"));
+        let path = self.beside("one-image.onnx");
+        if self.has(&path) {
+            return Ok(path);
+        }
+        if exported::is_one(&self.network) {
+            exported::export(&self.network, 1, &path, None, tools, limit).map_err(failed)?;
+        } else {
+            let files = Self::export(tools.mxrs, &self.network, 1, self.folder.path(), limit).map_err(failed)?;
+            std::fs::rename(files.onnx(), &path).map_err(|error| failed(error.into()))?;
+        }
+        Ok(path)
     }
 
     /// The path of a file of this name in the same folder.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Whether an earlier run has kept this file.
+    pub fn has(&self, path: &Path) -> bool {
+        matches!(self.folder, Folder::Kept(_)) && path.is_file()
     }
 
     /// Calls `make` once for each peer; later calls return the result of the first.
@@ -73,25 +178,31 @@ impl Files {
         })
     }
 
+    /// Path of the ONNX file.
+    pub fn onnx(&self) -> PathBuf {
+        self.beside(&format!("{}.onnx", self.stem()))
+    }
+
     fn prefix(&self) -> PathBuf {
-        self.beside(&self.network)
+        self.beside(self.stem())
     }
 
     fn symbol(&self) -> PathBuf {
-        self.beside(&format!("{}-symbol.json", self.network))
+        self.beside(&format!("{}-symbol.json", self.stem()))
     }
 
     fn params(&self) -> PathBuf {
-        self.beside(&format!("{}-0000.params", self.network))
+        self.beside(&format!("{}-0000.params", self.stem()))
     }
 
-    fn onnx(&self) -> PathBuf {
-        self.beside(&format!("{}.onnx", self.network))
+    fn stem(&self) -> &str {
+        self.network.strip_prefix(exported::PREFIX).unwrap_or(&self.network)
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::peers::Places;
     use super::*;
     use crate::score::scripts::script;
 
@@ -117,6 +228,50 @@ pub(super) mod tests {
         let error = failure(&script(folder.path(), "hanging", "exec sleep 100"), Duration::from_millis(50));
         assert!(error.starts_with("exporting alexnet did not end within 0.05 s"), "{error}");
         assert!(failure(Path::new("/no/such"), LONG).contains("/no/such"));
+    }
+
+    /// Stands in for a Python with PyTorch: writes an ONNX file, and one output of 1.0 for each image.
+    const PYTORCH: &str =
+        "echo $3 >> $0.log; echo onnx > $5; [ -z \"$7\" ] || printf '\\0\\0\\200\\077\\0\\0\\200\\077' > $7";
+
+    #[test]
+    fn what_pytorch_exports_has_outputs_and_a_symbol_or_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let python = script(folder.path(), "python", PYTORCH);
+        let places = Places { torch_python: Some(python), ..Places::default() };
+        let make = |mxrs: &Path, network: &str| {
+            let tools = Tools { mxrs, places: &places, scripts: folder.path(), isa: None };
+            let files = Files::make(tools, network, 2, folder.path(), 2, LONG)?;
+            let one = files.onnx_of_one_image(tools, LONG).unwrap();
+            assert!(one.is_file() && one != files.onnx());
+            anyhow::Ok(files)
+        };
+        let importing = script(folder.path(), "importing", "touch $6-symbol.json $6-0000.params");
+        let files = make(&importing, "torch:squeezenet").unwrap();
+        assert_eq!((files.shape(), files.has_symbol()), (&[2, 3, 224, 224][..], Ok(())));
+        files.expected().unwrap().judge(&[vec![1.0, 1.0]], 2).unwrap();
+        assert_eq!(std::fs::metadata(files.beside("images.f32")).unwrap().len(), 4 * 2 * 3 * 224 * 224);
+        let refusing = script(folder.path(), "refusing", "echo 'no operator HardSwish' >&2; exit 2");
+        let failure = make(&refusing, "torch:squeezenet").unwrap().has_symbol().unwrap_err();
+        assert!(failure.word == "not run" && failure.why.ends_with("no operator HardSwish"), "{failure}");
+        assert!(make(&importing, "torch:alexnet").is_err());
+    }
+
+    #[test]
+    fn what_is_kept_is_not_exported_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (python, keep) = (script(folder.path(), "python", PYTORCH), folder.path().join("kept"));
+        let places = Places { torch_python: Some(python), keep: Some(keep.clone()), ..Places::default() };
+        let mxrs = script(folder.path(), "importing", "touch $6-symbol.json $6-0000.params");
+        let tools = Tools { mxrs: &mxrs, places: &places, scripts: folder.path(), isa: None };
+        for _ in 0..2 {
+            let files = Files::make(tools, "torch:squeezenet", 2, folder.path(), 2, LONG).unwrap();
+            files.expected().unwrap().judge(&[vec![1.0, 1.0]], 2).unwrap();
+            assert!(files.onnx_of_one_image(tools, LONG).unwrap().is_file());
+        }
+        // Once for batches of two and once for batches of one.
+        assert_eq!(std::fs::read_to_string(folder.path().join("python.log")).unwrap(), "2\n1\n");
+        assert!(keep.join("squeezenet-2/squeezenet.onnx").is_file());
     }
 
     #[test]

@@ -1,19 +1,23 @@
 //! Speed of inference and of training: networks with the same random weights in mxrs and in other libraries, each in a
 //! separate process.
 //!
-//! A case ([`Case`]) is a network at a batch size. Its files are made once ([`files`], and [`eight_bits`] for quantized
-//! networks). Every peer ([`peers`]) that can be started loads them; then the peers take turns ([`contest`]): in every round
+//! A case ([`Case`]) is a network at a batch size. Its files are made once: [`files`], [`exported`] for networks that PyTorch
+//! exports, [`eight_bits`] for quantized networks, and [`converted`] for libraries with formats of their own. Every peer ([`peers`]) that can be started loads them; then the peers take turns ([`contest`]): in every round
 //! each runs for about a second while the others are stopped ([`process`]). If a peer fails, its cell shows a [`Failure`]
 //! and the measurement continues with the others. Orders and answers are lines of JSON (`serve.rs`). For mxrs, the program
 //! `compare_score` starts itself again ([`ours`]). The results ([`found`]) are printed and written to files ([`outputs`]),
 //! from which they can be read again ([`saved`]).
 
 pub mod agreement;
+pub mod check;
 pub mod concurrent;
 pub mod contest;
+pub mod converted;
 pub mod eight_bits;
+pub mod exported;
 pub mod files;
 pub mod found;
+pub mod limits;
 pub mod load;
 pub mod ours;
 pub mod outputs;
@@ -31,8 +35,6 @@ pub mod training;
 mod scripts;
 
 use crate::memory::Mode;
-use crate::memory::subject::Subject;
-use anyhow::Result;
 use clap::ValueEnum;
 use std::borrow::Cow;
 use std::fmt;
@@ -78,16 +80,6 @@ pub struct Case {
     pub threads: usize,
     /// Inference or training.
     pub mode: Mode,
-}
-
-impl Case {
-    /// Shape of a batch of images.
-    ///
-    /// # Errors
-    /// Fails if no network has this name.
-    pub fn shape(&self) -> Result<Vec<usize>> {
-        Ok(Subject::new(&self.network)?.shape(self.batch).to_vec())
-    }
 }
 
 impl fmt::Display for Case {

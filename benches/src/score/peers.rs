@@ -1,5 +1,6 @@
 //! The peers: their names, the programs that they need, and how their processes are started.
 
+use super::limits::Limit;
 use super::{Case, Failure};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -17,6 +18,10 @@ pub enum Peer {
     Openvino,
     /// ONNX Runtime.
     Onnxruntime,
+    /// MNN, on the file that its converter makes.
+    Mnn,
+    /// ncnn, on the files that its converter pnnx makes.
+    Ncnn,
     /// PyTorch in eager mode, operator by operator.
     Torch,
     /// PyTorch in eager mode with channels last.
@@ -35,9 +40,15 @@ pub struct Places {
     /// A Python with mxnet 1.9.1
     #[arg(long, value_name = "PATH")]
     pub mxnet_python: Option<PathBuf>,
-    /// A Python with openvino, onnxruntime, torch and onnx2torch; for int8 also nncf and onnx
+    /// A Python with openvino, onnxruntime, MNN, ncnn, pnnx, torch and onnx2torch; for int8 also nncf and onnx
     #[arg(long, value_name = "PATH")]
     pub python: Option<PathBuf>,
+    /// A Python with torch and torchvision, which writes the networks of --onnx [default: that of --python]
+    #[arg(long, value_name = "PATH")]
+    pub torch_python: Option<PathBuf>,
+    /// Folder in which the files of --onnx are kept for later runs [default: they are deleted]
+    #[arg(long, value_name = "FOLDER")]
+    pub keep: Option<PathBuf>,
     /// The program that runs tract
     #[arg(long, value_name = "FILE")]
     pub tract: Option<PathBuf>,
@@ -58,6 +69,8 @@ pub struct Tools<'a> {
     pub places: &'a Places,
     /// The folder with the scripts that peers in Python run.
     pub scripts: &'a Path,
+    /// The widest instructions that libraries may use; `None` for no limit.
+    pub isa: Option<Limit>,
 }
 
 /// Libraries that are not measured, and why.
@@ -67,12 +80,17 @@ pub const NO_PEERS: [(&str, &str); 1] = [(
      network would be a program of its own",
 )];
 
-const SCRIPTS: [(&str, &str); 7] = [
+const SCRIPTS: [(&str, &str); 12] = [
     ("serve.py", include_str!("serve.py")),
     ("peer_mxnet.py", include_str!("peer_mxnet.py")),
     ("peer_openvino.py", include_str!("peer_openvino.py")),
     ("peer_onnxruntime.py", include_str!("peer_onnxruntime.py")),
+    ("peer_mnn.py", include_str!("peer_mnn.py")),
+    ("peer_ncnn.py", include_str!("peer_ncnn.py")),
     ("peer_torch.py", include_str!("peer_torch.py")),
+    ("convert_mnn.py", include_str!("convert_mnn.py")),
+    ("convert_ncnn.py", include_str!("convert_ncnn.py")),
+    ("export_torch.py", include_str!("../../peers/export_torch.py")),
     ("quantize_openvino.py", include_str!("quantize_openvino.py")),
     ("quantize_onnxruntime.py", include_str!("quantize_onnxruntime.py")),
 ];
@@ -97,6 +115,8 @@ impl Peer {
             Self::Mxnet => "mxnet",
             Self::Openvino => "openvino",
             Self::Onnxruntime => "onnxruntime",
+            Self::Mnn => "mnn",
+            Self::Ncnn => "ncnn",
             Self::Torch => "torch",
             Self::TorchChannelsLast => "torch_channels_last",
             Self::TorchCompile => "torch_compile",
@@ -117,6 +137,8 @@ impl Peer {
             Self::Mxnet => "MXNet",
             Self::Openvino => "OpenVINO",
             Self::Onnxruntime => "ONNX Runtime",
+            Self::Mnn => "MNN",
+            Self::Ncnn => "ncnn",
             Self::Torch => "PyTorch",
             Self::TorchChannelsLast => "PyTorch, channels last",
             Self::TorchCompile => "PyTorch, compiled",
@@ -130,7 +152,7 @@ impl Peer {
     /// # Errors
     /// Fails if the program of the peer was not given.
     pub fn command(self, tools: Tools<'_>, case: &Case) -> Result<Command, Failure> {
-        let Tools { places, scripts, .. } = tools;
+        let Tools { places, scripts, isa, .. } = tools;
         let missing = |what: &str| Failure::new("not found", what);
         let program = |path: &Option<PathBuf>, flag: &str| path.clone().ok_or_else(|| missing(flag));
         let script = |path: &Option<PathBuf>, flag: &str, name: &str| {
@@ -145,11 +167,14 @@ impl Peer {
                 let mut command = Command::new(this);
                 command.arg("--serve");
                 command.args(places.set.iter().map(|pair| format!("--set={pair}")));
+                command.args(isa.into_iter().flat_map(|isa| ["--isa", isa.word()]));
                 command
             }
             Self::Mxnet => script(&places.mxnet_python, mxnet, "peer_mxnet.py")?,
             Self::Openvino => script(&places.python, python, "peer_openvino.py")?,
             Self::Onnxruntime => script(&places.python, python, "peer_onnxruntime.py")?,
+            Self::Mnn => script(&places.python, python, "peer_mnn.py")?,
+            Self::Ncnn => script(&places.python, python, "peer_ncnn.py")?,
             Self::Torch | Self::TorchChannelsLast | Self::TorchCompile => {
                 let mode = match self {
                     Self::Torch => "eager",
@@ -167,6 +192,9 @@ impl Peer {
         for variable in ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"] {
             command.env(variable, case.threads.to_string());
         }
+        if let Some(isa) = isa {
+            isa.set(&mut command);
+        }
         command.env("TORCHINDUCTOR_COMPILE_THREADS", case.threads.to_string());
         // An empty cache makes PyTorch compile in every run; a cache from an earlier run would make loading look fast.
         command.env("TORCHINDUCTOR_CACHE_DIR", scripts.join("inductor"));
@@ -181,7 +209,7 @@ mod tests {
     use crate::score::Dtype;
 
     fn tools(places: &Places) -> Tools<'_> {
-        Tools { mxrs: Path::new("/mxrs"), places, scripts: Path::new("/scripts") }
+        Tools { mxrs: Path::new("/mxrs"), places, scripts: Path::new("/scripts"), isa: None }
     }
 
     #[test]
@@ -200,6 +228,11 @@ mod tests {
         let args: Vec<_> = command.get_args().collect();
         assert_eq!(args, ["-u", "/scripts/peer_torch.py", "compile"]);
         assert!(command.get_envs().any(|pair| pair == ("OMP_NUM_THREADS".as_ref(), Some("2".as_ref()))));
+        let limited = Tools { isa: Some(Limit::Avx2), ..tools(&places) };
+        let ours = Peer::Mxrs.command(limited, &case).unwrap();
+        assert_eq!(ours.get_args().collect::<Vec<_>>(), ["--serve", "--isa", "avx2"]);
+        let theirs = Peer::Openvino.command(limited, &case).unwrap();
+        assert!(theirs.get_envs().any(|pair| pair == ("ONEDNN_MAX_CPU_ISA".as_ref(), Some("AVX2".as_ref()))));
     }
 
     #[test]

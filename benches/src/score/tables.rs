@@ -2,8 +2,9 @@
 
 use super::contest::{Contest, Measured};
 use super::peers::Peer;
-use super::{Case, Dtype, Failure};
+use super::{Case, Dtype, Failure, exported};
 use crate::report::{Cell, Column, Section};
+use crate::summary::geometric_mean;
 
 const MIB: f64 = (1 << 20) as f64;
 /// Columns before the first peer's column; they describe the case.
@@ -133,12 +134,6 @@ fn is_same_but_network(a: &Case, b: &Case) -> bool {
     (a.mode, a.batch, a.dtype, a.threads) == (b.mode, b.batch, b.dtype, b.threads)
 }
 
-/// The geometric mean; `None` for an empty list.
-fn geometric_mean(values: &[f64]) -> Option<f64> {
-    let n = values.len();
-    (n > 0).then(|| (values.iter().map(|value| value.ln()).sum::<f64>() / n as f64).exp())
-}
-
 /// Speed-up of each peer: its speed with more threads divided by its speed with the fewest threads measured. The speed is
 /// that of the fastest round, because cases are not measured in alternation and other load on the machine can only slow a
 /// round down. `None` if all cases have the same number of threads.
@@ -162,9 +157,13 @@ fn scaling(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
 /// How far the outputs of all peers agree with ours; `None` if no outputs were compared.
 fn agreement(contests: &[Contest], peers: &[Peer]) -> Option<Section> {
     let is_in_8_bits = contests.iter().any(|contest| contest.case.dtype == Dtype::Int8);
-    let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs || is_in_8_bits).collect();
-    let title =
-        "Agreement with ours: images with the same likeliest class, of how many; largest difference of a probability";
+    let is_of_pytorch = contests.iter().any(|contest| exported::is_one(&contest.case.network));
+    let has_ours = is_in_8_bits || is_of_pytorch;
+    let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs || has_ours).collect();
+    let whose = if is_of_pytorch { "PyTorch's outputs" } else { "ours" };
+    let title = format!(
+        "Agreement with {whose}: images with the same likeliest class, of how many; largest difference of an output"
+    );
     let which = if is_in_8_bits { " (int8 against ours in float32)" } else { "" };
     let mut section = Section::new("agreement", format!("{title}{which}"), &columns(&others));
     let mut n_asked = 0;

@@ -29,10 +29,14 @@ pub enum Feature {
 }
 
 impl Feature {
-    /// Whether the processor that runs this program has the feature. For all features but the matrix units, this
-    /// includes support by the operating system, so functions compiled for these instructions may be called.
+    /// Whether the processor that runs this program has the feature, and a [`limit`](crate::limit()) allows it. For all
+    /// features but the matrix units, this includes support by the operating system, so functions compiled for these
+    /// instructions may be called.
     #[inline]
     pub fn is_there(self) -> bool {
+        if !crate::limit::allows(self) {
+            return false;
+        }
         #[cfg(target_arch = "x86_64")]
         return match self {
             Self::Avx2 => is_x86_feature_detected!("avx2"),

@@ -6,6 +6,8 @@
 //! If the second rule were the only one, products on Xeon Phi would use vectors of half the width. If the first rule
 //! were the only one, loops over bytes would use vectors of half the width on all other processors with AVX-512.
 
+use crate::limit;
+
 /// An instruction set that this processor has. Only detection makes a value, so a value proves that the processor has the
 /// instructions, and that functions compiled for them may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,15 +40,15 @@ impl Isa {
     /// The set that every processor has.
     pub const PORTABLE: Self = Self(Set::Portable);
 
-    /// All sets that this processor has, the widest last.
+    /// All sets up to [`Self::best`], the widest last.
     pub fn available() -> Vec<Self> {
         let best = Self::best();
         Set::ALL.iter().copied().map(Self).filter(|isa| *isa <= best).collect()
     }
 
-    /// The widest set that this processor has.
+    /// The widest set that this processor has, or that a [`limit`](crate::limit()) allows.
     pub fn best() -> Self {
-        Self(detect())
+        Self(limit::widest())
     }
 
     /// The set's name in traces, such as `avx512`.
@@ -67,7 +69,7 @@ impl Isa {
 }
 
 /// Detects the widest set. A processor that has it also has all narrower ones.
-fn detect() -> Set {
+pub(crate) fn detect() -> Set {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         return if is_x86_feature_detected!("avx512f") { Set::Avx512 } else { Set::Avx2 };

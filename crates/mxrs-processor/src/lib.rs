@@ -28,6 +28,7 @@
 mod bandwidth;
 mod feature;
 mod isa;
+mod limit;
 mod matrix_units;
 mod peak;
 mod processor;
@@ -35,6 +36,7 @@ mod processor;
 pub use bandwidth::peak_bandwidth;
 pub use feature::{Feature, feature_names};
 pub use isa::{Isa, Set};
+pub use limit::limit;
 pub use matrix_units::MatrixUnits;
 pub use peak::{peak_flops, peak_ops};
 pub use processor::Processor;

@@ -4,11 +4,13 @@
 //! paths of the peers. It judges no result: the exit code reports only whether something failed.
 
 mod engine;
+mod gemm;
 mod kvstore;
 mod memory;
 mod score;
 mod storage;
 mod team;
+mod venv;
 
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
@@ -27,12 +29,14 @@ pub struct Args {
 enum What {
     /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
     Engine(engine::Args),
+    /// Products of matrices: ours, OpenBLAS's and oneDNN's
+    Gemm(gemm::Args),
     /// Key-value stores: MXNet 1.9.1's and ours, on the gradients of a network
     Kvstore(kvstore::Args),
     /// Memory of networks: MXNet 1.9.1's and ours, planned and resident; and training with and without recomputation
     Memory(memory::Args),
-    /// Speed of networks at inference or in training: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, PyTorch's, tract's
-    /// and Candle's
+    /// Speed of networks at inference or in training: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, MNN's, ncnn's,
+    /// PyTorch's, tract's and Candle's
     Score(Box<score::Args>),
     /// Memory pools: ours, glibc's malloc and mimalloc, on traces of training and on warm allocations of one size
     Storage(storage::Args),
@@ -79,6 +83,13 @@ enum Format {
     Json,
 }
 
+/// The widest instructions that measured libraries may use.
+#[derive(Clone, Copy, ValueEnum)]
+enum Isa {
+    /// AVX2 and FMA
+    Avx2,
+}
+
 /// Runs the chosen comparison.
 ///
 /// # Errors
@@ -86,6 +97,7 @@ enum Format {
 pub fn run(args: &Args) -> Result<()> {
     match &args.what {
         What::Engine(args) => engine::run(args),
+        What::Gemm(args) => gemm::run(args),
         What::Kvstore(args) => kvstore::run(args),
         What::Memory(args) => memory::run(args),
         What::Score(args) => score::run(args),
@@ -116,7 +128,7 @@ fn built(session: &Session, name: &str, flags: &[&str]) -> Result<Run> {
 
 /// Whether an environment variable may change how a measured library behaves.
 fn is_a_setting(variable: &str) -> bool {
-    const PREFIXES: [&str; 12] = [
+    const PREFIXES: [&str; 13] = [
         "MXNET_",
         "MXRS_",
         "OMP_",
@@ -126,6 +138,7 @@ fn is_a_setting(variable: &str) -> bool {
         "ONEDNN_",
         "DNNL_",
         "OPENBLAS_",
+        "ATEN_",
         "RAYON_",
         "MALLOC_",
         "MIMALLOC_",

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::packages::{self, Packages};
+use super::super::venv::{Venv, said};
+use super::packages;
 use super::{Args, Dtype, Peer, protoc};
 use crate::process::Run;
 use crate::session::Session;
-use crate::tools::pypi;
 
 /// Paths of the installed peers; `None` if a peer was not requested or could not be installed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -46,15 +46,17 @@ pub fn peers(session: &Session, args: &Args, cache: &Path) -> Installed {
     let mut installed = Installed::default();
     if args.wants(&[Peer::Mxnet]) {
         installed.mxnet_python = args.python.clone().or_else(|| {
-            let venv = Venv::new(args, cache.join("mxnet"));
+            let venv = Venv::new(&args.install, cache.join("mxnet"));
             said(packages::MXNET.name, venv.with(packages::MXNET)).then(|| venv.python())
         });
     }
-    let venv = Venv::new(args, cache.join("python"));
+    let venv = Venv::new(&args.install, cache.join("python"));
     let mut is_any = false;
     for (peers, its) in [
         (&[Peer::Openvino][..], &[packages::OPENVINO][..]),
         (&[Peer::Onnxruntime], &[packages::ONNXRUNTIME]),
+        (&[Peer::Mnn], &[packages::MNN]),
+        (&[Peer::Ncnn], &[packages::NCNN, packages::PNNX]),
         (&[Peer::Torch, Peer::TorchChannelsLast, Peer::TorchCompile], &[packages::TORCH, packages::ONNX2TORCH]),
     ] {
         is_any |= args.wants(peers) && its.iter().all(|packages| said(packages.name, venv.with(*packages)));
@@ -65,6 +67,10 @@ pub fn peers(session: &Session, args: &Args, cache: &Path) -> Installed {
                 said(its.name, venv.with(its));
             }
         }
+    }
+    // The networks of --onnx need PyTorch even if it is not measured.
+    if args.onnx && args.torch_python.is_none() {
+        is_any |= said(packages::TORCH.name, venv.with(packages::TORCH));
     }
     installed.python = is_any.then(|| venv.python());
     for (peer, name, place) in
@@ -79,62 +85,9 @@ pub fn peers(session: &Session, args: &Args, cache: &Path) -> Installed {
     installed
 }
 
-/// Python code that checks whether requirements are met, with pip's own parser of requirements.
-const ASK: &str = "import sys; from importlib.metadata import version; \
-                   from pip._vendor.packaging.requirements import Requirement; \
-                   wanted = [Requirement(text) for text in sys.argv[1:]]; \
-                   sys.exit(not all(r.specifier.contains(version(r.name), prereleases=True) for r in wanted))";
-
-/// A virtual environment that this program manages.
-struct Venv<'a> {
-    args: &'a Args,
-    folder: PathBuf,
-}
-
-impl<'a> Venv<'a> {
-    fn new(args: &'a Args, folder: PathBuf) -> Self {
-        Self { args, folder }
-    }
-
-    fn python(&self) -> PathBuf {
-        self.folder.join("bin/python")
-    }
-
-    fn has(&self, packages: Packages) -> bool {
-        Run::new(self.python(), ".").args(["-c", ASK]).args(packages.requirements).succeeds()
-    }
-
-    /// Makes sure that packages are installed, in their newest versions if upgrading was requested. Tries each set of pip
-    /// flags until one works.
-    fn with(&self, packages: Packages) -> Result<()> {
-        let is_there = self.has(packages);
-        if is_there && !self.args.upgrade_peers {
-            return Ok(());
-        }
-        let wanted = packages.requirements.join(", ");
-        let upgrade: &[&str] = if self.args.upgrade_peers { &["--upgrade"] } else { &[] };
-        ensure!(!self.args.offline, "{wanted} are not in {}, and --offline installs nothing", self.folder.display());
-        let mut result = Ok(());
-        for way in packages.ways {
-            let arguments = [*way, upgrade, packages.requirements].concat();
-            result = pypi::packages_into(&self.args.base_python, &self.folder, &arguments);
-            if result.is_ok() {
-                break;
-            }
-        }
-        if let (Err(error), true) = (&result, is_there) {
-            eprintln!("compare score: {} stays as it is: {error:#}", packages.name);
-            return Ok(());
-        }
-        result?;
-        ensure!(self.has(packages), "installing did not bring {wanted}");
-        Ok(())
-    }
-}
-
 /// Builds a peer that is a Rust program.
 fn built(session: &Session, args: &Args, name: &str, target: &Path, program: &Path) -> Result<()> {
-    if args.offline {
+    if args.install.offline {
         ensure!(program.is_file(), "there is no {}, and --offline builds no peer", program.display());
         return Ok(());
     }
@@ -148,16 +101,10 @@ fn built(session: &Session, args: &Args, name: &str, target: &Path, program: &Pa
     }
 }
 
-/// Whether installing succeeded; if not, prints the reason.
-fn said(peer: &str, result: Result<()>) -> bool {
-    if let Err(error) = &result {
-        eprintln!("compare score: going on without {peer}: {error:#}");
-    }
-    result.is_ok()
-}
-
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use super::super::super::venv::tests::python;
     use super::*;
 
     #[derive(clap::Parser)]
@@ -183,17 +130,6 @@ mod tests {
         assert_eq!(peers(&session, &args, cache.path()), Installed { tract: Some(program), ..expected });
     }
 
-    /// Writes a program that takes the place of Python in a test. It runs the shell script `script` instead.
-    #[cfg(unix)]
-    fn python(path: &Path, script: &str) {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // A shell writes the file, not this process. Linux refuses to start a file that any process has open for writing,
-        // and a process that another test starts at that moment briefly inherits this process's open files.
-        let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
-        let written = std::process::Command::new("sh").args(["-c", write, "sh"]).arg(path).arg(script).status();
-        assert!(written.unwrap().success());
-    }
-
     #[cfg(unix)]
     #[test]
     fn another_mxnet_is_refused() {
@@ -209,26 +145,5 @@ mod tests {
         python(&path, "echo 'No module named mxnet' >&2; exit 1");
         let error = format!("{:#}", expect_mxnet(&path).unwrap_err());
         assert!(error.contains("--python ") && error.ends_with("No module named mxnet"), "{error}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_is_there_is_installed_again_when_asked_and_only_then() {
-        let cache = tempfile::tempdir().unwrap();
-        let (folder, log) = (cache.path().join("python"), cache.path().join("log"));
-        // This Python reports every requirement as met.
-        python(&folder.join("bin/python"), &format!("echo \"$@\" >> {}", log.display()));
-        let said = |words: &[&str]| {
-            std::fs::write(&log, "").unwrap();
-            let args = args(words);
-            Venv::new(&args, folder.clone()).with(packages::TORCH).unwrap();
-            std::fs::read_to_string(&log).unwrap()
-        };
-        let asked = said(&[]);
-        assert!(asked.contains("torch>=2.4 torchvision>=") && !asked.contains("pip install"), "{asked}");
-        let installed = said(&["--upgrade-peers"]);
-        let line = installed.lines().find(|line| line.starts_with("-m pip install")).expect("pip was called");
-        assert!(line.contains("--index-url https://download.pytorch.org/whl/cpu"), "{line}");
-        assert!(line.ends_with("--upgrade torch>=2.4 torchvision>=0.19"), "{line}");
     }
 }

@@ -2,7 +2,7 @@
 //! installs.
 
 mod install;
-mod packages;
+pub mod packages;
 mod protoc;
 
 use std::num::NonZeroUsize;
@@ -13,9 +13,13 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 
 use super::Format;
+use super::venv::Install;
 use crate::process::Run;
 use crate::session::Session;
 use install::Installed;
+
+/// Networks that PyTorch exports, with the sizes of their images. The program `compare_score` reads the same list.
+const NETWORKS_ONNX: &str = include_str!("../../../../../benches/src/score/networks_onnx.txt");
 
 /// Names of all networks. The program `compare_score` reads the same list, and its tests compare the list with the models.
 const NETWORKS: &str = include_str!("../../../../../benches/src/score/networks.txt");
@@ -23,12 +27,22 @@ const NETWORKS: &str = include_str!("../../../../../benches/src/score/networks.t
 /// Arguments of `compare score`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Networks [default: alexnet,vgg-16,inception-bn,inception-v3,resnet-50,resnet-152]
+    /// Networks [default: alexnet,vgg-16,inception-bn,inception-v3,resnet-50,resnet-152; all with --onnx]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", hide_possible_values = true)]
-    #[arg(value_parser = PossibleValuesParser::new(NETWORKS.lines()))]
+    #[arg(value_parser = PossibleValuesParser::new(NETWORKS.lines().chain(exported())))]
     network: Vec<String>,
-    /// Batch sizes [default: 1,32]
-    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    /// Networks as PyTorch exports them to ONNX (mobilenet-v1, mobilenet-v2, mobilenet-v3-large, efficientnet-b0,
+    /// efficientnet-b3, resnext-50, densenet-121, googlenet, squeezenet, resnet-18), with outputs compared with PyTorch's
+    #[arg(long)]
+    onnx: bool,
+    /// Build mxrs with oneDNN, too
+    #[arg(long)]
+    onednn: bool,
+    /// The widest instructions that libraries may use; the report says which libraries have a switch for it
+    #[arg(long, value_enum)]
+    isa: Option<super::Isa>,
+    /// Batch sizes [default: 1,32; 1,8 with --onnx]
+    #[arg(long, visible_alias = "batch-size", value_delimiter = ',', value_name = "N,…")]
     batch: Vec<NonZeroUsize>,
     /// Element types [default: float32]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "TYPE,…")]
@@ -42,7 +56,7 @@ pub struct Args {
     /// An environment variable for mxrs, such as MXNET_ONEDNN_ENABLED=0
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Libraries that take part [default: all]
+    /// Libraries that take part [default: all; with --onnx mxrs, OpenVINO, ONNX Runtime, MNN and ncnn]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PEER,…")]
     peer: Vec<Peer>,
     /// Number of measured rounds [default: 5]
@@ -64,22 +78,18 @@ pub struct Args {
     /// A Python 3.8 to 3.11 with mxnet==1.9.1 and numpy==1.23.5 [default: an environment made from PyPI]
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
-    /// The Python that makes the environments; MXNet's wheel requires a version before 3.12
-    #[arg(long, value_name = "PATH", default_value = "python3")]
-    base_python: PathBuf,
-    /// Folder for installed peers [default: compare-score in cargo's target folder]
+    /// A Python with torch and torchvision, which writes the networks of --onnx [default: an environment made from PyPI]
+    #[arg(long, value_name = "PATH")]
+    torch_python: Option<PathBuf>,
+    /// Folder in which the files of --onnx are kept for later runs [default: they are deleted]
     #[arg(long, value_name = "FOLDER")]
-    cache: Option<PathBuf>,
-    /// Install nothing; measure the peers that are installed
-    #[arg(long)]
-    offline: bool,
-    /// Install the newest packages of the Python libraries, even if older ones are installed
-    #[arg(long, conflicts_with = "offline")]
-    upgrade_peers: bool,
+    keep: Option<PathBuf>,
+    #[command(flatten)]
+    install: Install,
     /// Measure nothing; report the results that were saved in this file
     #[arg(long, value_name = "FILE.json")]
     #[arg(conflicts_with_all = ["network", "batch", "dtype", "mode", "threads", "peer", "rounds", "concurrent"])]
-    #[arg(conflicts_with_all = ["round_seconds", "check", "timeout", "set", "python", "upgrade_peers"])]
+    #[arg(conflicts_with_all = ["round_seconds", "check", "timeout", "set", "python", "upgrade_peers", "onnx", "isa"])]
     from: Option<PathBuf>,
     /// Write the report as text and Markdown, every round as JSON, and bars as SVG: to PATH.txt and so on, or into the
     /// folder PATH
@@ -124,6 +134,10 @@ enum Peer {
     Openvino,
     /// ONNX Runtime
     Onnxruntime,
+    /// MNN
+    Mnn,
+    /// ncnn
+    Ncnn,
     /// PyTorch in eager mode, operator by operator
     Torch,
     /// PyTorch in eager mode with channels last
@@ -134,6 +148,11 @@ enum Peer {
     Tract,
     /// Candle
     Candle,
+}
+
+/// Names of the networks that PyTorch exports.
+fn exported() -> impl Iterator<Item = &'static str> {
+    NETWORKS_ONNX.lines().filter_map(|line| line.split(' ').next())
 }
 
 fn svg(text: &str) -> Result<PathBuf, String> {
@@ -151,7 +170,7 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(python) = args.python.as_ref().filter(|_| args.wants(&[Peer::Mxnet])) {
         install::expect_mxnet(python)?;
     }
-    let session = Session::rust_only()?;
+    let session = if args.onednn { Session::native()? } else { Session::rust_only()? };
     let run = super::built(&session, "compare_score", session.kernels.feature_flags())?;
     let run = if args.from.is_some() { run } else { prepared(&session, args, run)? };
     // Relative paths are resolved here, because the program runs in the root of the workspace.
@@ -161,9 +180,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Builds mxrs and builds or installs its peers, and adds their paths to the run.
 fn prepared(session: &Session, args: &Args, run: Run) -> Result<Run> {
-    let cache = args.cache.clone().unwrap_or_else(|| session.target_dir().join("compare-score"));
-    std::fs::create_dir_all(&cache)?;
-    let cache = cache.canonicalize()?;
+    let cache = args.install.folder(session)?;
     session.cargo("build").arg("--release").args(["-p", "mxrs-cli"]).args(session.kernels.feature_flags()).stream()?;
     let installed = install::peers(session, args, &cache);
     let mxrs = session.target_dir().join("release").join(format!("mxrs{}", std::env::consts::EXE_SUFFIX));
@@ -183,6 +200,10 @@ fn word<T: ValueEnum>(value: &T) -> String {
 impl Args {
     /// Whether one of these peers takes part.
     fn wants(&self, peers: &[Peer]) -> bool {
+        const WITH_ONNX: [Peer; 5] = [Peer::Mxrs, Peer::Openvino, Peer::Onnxruntime, Peer::Mnn, Peer::Ncnn];
+        if self.peer.is_empty() && self.onnx {
+            return peers.iter().any(|peer| WITH_ONNX.contains(peer));
+        }
         self.peer.is_empty() || self.peer.iter().any(|peer| peers.contains(peer))
     }
 
@@ -212,13 +233,17 @@ impl Args {
             ("--round-seconds", self.round_seconds.map(|seconds| seconds.to_string())),
             ("--check", self.check.map(|n| n.to_string())),
             ("--timeout", self.timeout.map(|seconds| seconds.to_string())),
+            ("--isa", self.isa.as_ref().map(word)),
+            ("--torch-python", path(&self.torch_python)),
+            ("--keep", path(&self.keep)),
             ("--from", path(&self.from)),
             ("--save", path(&self.save)),
             ("--plot", path(&self.plot)),
         ];
-        let concurrent = self.concurrent.then(|| "--concurrent".to_owned());
+        let switches = [(self.onnx, "--onnx"), (self.concurrent, "--concurrent")];
+        let switches = switches.into_iter().filter(|(is_on, _)| *is_on).map(|(_, flag)| flag.to_owned());
         let set = self.set.iter().map(|pair| format!("--set={pair}"));
-        super::given(flags).chain(set).chain(concurrent).chain(self.format.flags()).collect()
+        super::given(flags).chain(set).chain(switches).chain(self.format.flags()).collect()
     }
 }
 
@@ -248,6 +273,9 @@ mod tests {
         let expected = ["--save", "/here/runs/", "--plot", "/b.svg", "--set=A=0", "--format", "markdown"];
         assert_eq!(args(&words).unwrap().flags(here), expected);
         assert_eq!(args(&["--from", "a.json"]).unwrap().flags(here), ["--from", "/here/a.json"]);
+        let words =
+            ["--network", "mobilenet-v2", "--batch", "1", "--isa", "avx2", "--torch-python", "/python", "--onnx"];
+        assert_eq!(args(&words).unwrap().flags(here), words);
     }
 
     #[test]
@@ -256,6 +284,16 @@ mod tests {
         let text = error.to_string();
         assert!(error.exit_code() == 2 && text.contains("resnet-7"), "{text}");
         assert!(NETWORKS.lines().count() > 20 && NETWORKS.lines().all(|name| text.contains(name)), "{text}");
+    }
+
+    #[test]
+    fn networks_of_pytorch_have_libraries_of_their_own() {
+        assert_eq!(exported().count(), 10);
+        let help = <Line as clap::CommandFactory>::command().render_long_help().to_string();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(&exported().collect::<Vec<_>>().join(", ")), "{help}");
+        let args = args(&["--onnx", "--batch-size", "8"]).unwrap();
+        assert!(args.wants(&[Peer::Ncnn]) && args.wants(&[Peer::Mnn]) && !args.wants(&[Peer::Torch, Peer::Mxnet]));
     }
 
     #[test]

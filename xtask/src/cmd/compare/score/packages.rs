@@ -1,4 +1,4 @@
-//! The packages and versions of the Python libraries that `compare score` measures (the peers). They are specified only
+//! The packages and versions of the libraries that `compare score` and `compare gemm` install from PyPI (the peers). They are specified only
 //! in this file.
 //!
 //! MXNet is compared in one version. For the other packages, pip installs the newest version; the lower bounds are the
@@ -30,6 +30,13 @@ pub const OPENVINO: Packages = packages("OpenVINO", &["openvino>=2024.4"]);
 pub const ONNXRUNTIME: Packages = packages("ONNX Runtime", &["onnxruntime>=1.19"]);
 pub const TORCH: Packages =
     Packages { ways: &[&TORCH_CPU, &[]], ..packages("PyTorch", &["torch>=2.4", "torchvision>=0.19"]) };
+pub const MNN: Packages = packages("MNN", &["MNN>=3.0"]);
+pub const NCNN: Packages = packages("ncnn", &["ncnn>=1.0.20250916"]);
+/// Converts ONNX files for ncnn. Only the program in this package is used, which does not need PyTorch.
+pub const PNNX: Packages = Packages { ways: &[&["--no-deps"]], ..packages("ncnn", &["pnnx>=20250916"]) };
+pub const OPENBLAS: Packages = packages("OpenBLAS", &["scipy-openblas32>=0.3.29"]);
+/// oneDNN with GCC's OpenMP. Newer packages of oneDNN on PyPI need SYCL's compiler runtime.
+pub const ONEDNN: Packages = packages("oneDNN", &["onednn-cpu-gomp>=2023.2"]);
 /// Converts ONNX files to PyTorch networks.
 pub const ONNX2TORCH: Packages = packages("PyTorch", &["onnx2torch>=1.5.13"]);
 /// Quantizes networks for OpenVINO. It restricts NumPy's version, so it is installed after the other packages, which work
@@ -46,7 +53,9 @@ mod tests {
 
     #[test]
     fn every_package_says_its_version() {
-        for packages in [MXNET, OPENVINO, ONNXRUNTIME, TORCH, ONNX2TORCH, NNCF, ONNX, PROTOC] {
+        for packages in
+            [MXNET, OPENVINO, ONNXRUNTIME, MNN, NCNN, PNNX, OPENBLAS, ONEDNN, TORCH, ONNX2TORCH, NNCF, ONNX, PROTOC]
+        {
             assert!(!packages.requirements.is_empty() && !packages.ways.is_empty(), "{}", packages.name);
             for requirement in packages.requirements {
                 let parts = requirement.split_once("==").or_else(|| requirement.split_once(">="));

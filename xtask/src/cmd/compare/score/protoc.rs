@@ -24,7 +24,7 @@ pub fn find_or_install(args: &Args, cache: &Path) -> Result<Option<PathBuf>> {
     let folder = cache.join("protoc");
     let python = folder.join("bin/python");
     if !Run::new(&python, ".").args(["-m", MODULE, "--version"]).succeeds() {
-        pypi::packages_into(&args.base_python, &folder, packages::PROTOC.requirements)?;
+        pypi::packages_into(&args.install.base_python, &folder, packages::PROTOC.requirements)?;
     }
     let program = folder.join("bin/protoc");
     write_program(&program, &python).with_context(|| format!("writing {}", program.display()))?;
