@@ -36,6 +36,24 @@ impl<T: Number + 'static> Fold<T> for Sum {
     }
 }
 
+/// The sum of the squares, in `f64`.
+#[derive(Clone, Copy)]
+pub struct SumOfSquares;
+
+impl Fold<f32> for SumOfSquares {
+    type Part = f64;
+    const EMPTY: f64 = 0.0;
+    #[inline(always)]
+    fn add(part: f64, x: f32) -> f64 {
+        // The square of an `f32` is exact in `f64`.
+        f64::from(x).mul_add(f64::from(x), part)
+    }
+    #[inline(always)]
+    fn join(a: f64, b: f64) -> f64 {
+        a + b
+    }
+}
+
 /// The largest element; NaN if any element is NaN.
 #[derive(Clone, Copy)]
 pub struct Max;

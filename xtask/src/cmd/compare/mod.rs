@@ -3,6 +3,7 @@
 //! Programs of the package `mxrs-benches` do the measuring. This module builds them in release mode and runs them with the
 //! paths of the peers. It judges no result: the exit code reports only whether something failed.
 
+mod bandwidth;
 mod engine;
 mod kvstore;
 mod memory;
@@ -25,6 +26,8 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum What {
+    /// Optimizer updates, reductions, softmax and normalization, and the bandwidth of memory
+    Bandwidth(bandwidth::Args),
     /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
     Engine(engine::Args),
     /// Key-value stores: MXNet 1.9.1's and ours, on the gradients of a network
@@ -85,6 +88,7 @@ enum Format {
 /// Fails if the comparison's program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
     match &args.what {
+        What::Bandwidth(args) => bandwidth::run(args),
         What::Engine(args) => engine::run(args),
         What::Kvstore(args) => kvstore::run(args),
         What::Memory(args) => memory::run(args),
