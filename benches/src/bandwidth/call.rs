@@ -2,9 +2,10 @@
 
 use super::Case;
 use anyhow::{Context, Result, ensure};
-use mxrs::Runtime;
-use mxrs_op::{KernelArgs, OpCall, PlannedKernel, RandomCall, RawTensor, TensorDesc};
+use mxrs_op::{Backend, KernelArgs, OpCall, OpSet, PlannedKernel, RandomCall, RawTensor, TensorDesc};
+use mxrs_sync::Team;
 use mxrs_types::{DType, Layout, PartialShape, WriteReq};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// One cache line.
@@ -41,8 +42,8 @@ impl Bound {
     /// # Errors
     /// Fails if the catalog does not have the operator, if the call is invalid, or if no backend has a kernel for row-major
     /// tensors.
-    pub fn new(runtime: &Runtime, case: &Case, arena: &mut Arena) -> Result<Self> {
-        let op = runtime.ops().get(&case.op).with_context(|| format!("the catalog has no {}", case.op))?;
+    pub fn new(ops: &OpSet, backends: &[Arc<dyn Backend>], case: &Case, arena: &mut Arena) -> Result<Self> {
+        let op = ops.get(&case.op).with_context(|| format!("the catalog has no {}", case.op))?;
         let params = op.parse(&case.attrs.iter().cloned().collect())?;
         let n_outputs = op.n_outputs.get(&params);
         let mut shapes: Vec<PartialShape> =
@@ -73,7 +74,7 @@ impl Bound {
             is_constant: &is_constant,
             is_train: case.is_train,
         };
-        let planned = fastest(runtime, &call)?;
+        let planned = fastest(backends, &call)?;
         let unread: Vec<usize> = op.unread_inputs(case.is_train).collect();
         let read = inputs.iter().enumerate().filter(|(i, _)| !unread.contains(i)).map(|(_, desc)| desc);
         let bytes = read.chain(&outputs).map(TensorDesc::size_bytes).sum();
@@ -132,7 +133,7 @@ impl Bound {
     ///
     /// # Errors
     /// Fails if the kernel fails.
-    pub fn run(&self, runtime: &Runtime, arena: &mut Arena) -> Result<f64> {
+    pub fn run(&self, team: &Team, arena: &mut Arena) -> Result<f64> {
         let start = arena.lines.as_mut_ptr().cast::<u8>();
         let len = arena.lines.len() * size_of::<Line>();
         let tensor = |(first, bytes): &(usize, usize)| {
@@ -149,7 +150,7 @@ impl Bound {
             outputs: &outputs,
             reqs: &self.reqs,
             scratch: tensor(&self.scratch)?,
-            team: runtime.team(),
+            team,
             random: Some(RandomCall { seed: 1, number: 2 }),
             stream: None,
         };
@@ -162,8 +163,7 @@ impl Bound {
 }
 
 /// Builds the kernel of the backend with the fewest estimated seconds whose tensors are all row-major.
-fn fastest(runtime: &Runtime, call: &OpCall<'_>) -> Result<PlannedKernel> {
-    let backends = runtime.backends().list();
+fn fastest(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<PlannedKernel> {
     let mut offers: Vec<_> = backends.iter().filter_map(|backend| backend.offer(call).ok()).collect();
     offers.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
     for offer in offers {

@@ -1,30 +1,8 @@
 //! The calls that are measured.
 
+use super::Case;
 use anyhow::{Context, Result};
-use mxrs::Runtime;
-use mxrs_op::{OpDef, Sample};
-use mxrs_types::DType;
-
-/// A call: an operator with parameters and shapes.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// Name of the operator.
-    pub op: String,
-    /// What distinguishes the call from others of the operator.
-    pub what: String,
-    /// Parameters.
-    pub attrs: Vec<(String, String)>,
-    /// Shape of each input.
-    pub shapes: Vec<Vec<usize>>,
-    /// Type of the first input.
-    pub dtype: DType,
-    /// The input that holds labels from 0 to 9.
-    pub labels: Option<usize>,
-    /// Whether the call updates weights, and so runs in place.
-    pub is_update: bool,
-    /// Whether the call runs in training mode.
-    pub is_train: bool,
-}
+use mxrs_op::{OpDef, OpSet, Sample};
 
 /// Elements of a row of a matrix whose rows have a state each.
 const ROW: usize = 64;
@@ -44,9 +22,8 @@ fn images(n: usize) -> Vec<usize> {
 ///
 /// # Errors
 /// Fails if the catalog lacks an operator.
-pub fn all(runtime: &Runtime, n: usize) -> Result<Vec<Case>> {
+pub fn all(ops: &OpSet, n: usize) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    let ops = runtime.ops();
     for op in ops.iter().chain(ops.companions()).filter(|op| is_update(op)) {
         cases.extend(update(op, n));
     }

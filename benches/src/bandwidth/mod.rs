@@ -12,4 +12,27 @@ pub mod call;
 pub mod cases;
 
 pub use call::{Arena, Bound};
-pub use cases::{Case, all};
+pub use cases::all;
+
+use mxrs_types::DType;
+
+/// A call: an operator with parameters and shapes.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Name of the operator.
+    pub op: String,
+    /// What distinguishes the call from others of the operator.
+    pub what: String,
+    /// Parameters.
+    pub attrs: Vec<(String, String)>,
+    /// Shape of each input.
+    pub shapes: Vec<Vec<usize>>,
+    /// Type of the first input.
+    pub dtype: DType,
+    /// The input that holds labels from 0 to 9.
+    pub labels: Option<usize>,
+    /// Whether the call updates weights, and so runs in place.
+    pub is_update: bool,
+    /// Whether the call runs in training mode.
+    pub is_train: bool,
+}

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 fn report(args: &Args) -> Result<Report> {
     ensure!((0.01..=4000.0).contains(&args.megabytes), "--megabytes {}: expected 0.01 to 4000", args.megabytes);
     let runtime = Runtime::builder().env(&MapSource::new([("", ""); 0])).build()?;
-    let mut cases = all(&runtime, (args.megabytes * 1e6 / 4.0) as usize)?;
+    let mut cases = all(runtime.ops(), (args.megabytes * 1e6 / 4.0) as usize)?;
     if !args.only.is_empty() {
         cases.retain(|case| args.only.iter().any(|text| case.op.contains(text.as_str())));
     }
@@ -53,18 +53,18 @@ fn report(args: &Args) -> Result<Report> {
     let progress = Progress::new(cases.len());
     let budget = Budget::share(args.seconds, cases.len());
     let patience = if args.seconds < 1.0 { Duration::ZERO } else { PATIENCE };
-    let mut arena = Arena::default();
+    let (mut arena, backends) = (Arena::default(), runtime.backends().list());
     let before = peak_bandwidth(runtime.team(), patience);
     let mut measured = Vec::new();
     for case in &cases {
         progress.case(&format!("{} {}", case.op, case.what));
-        let times = match Bound::new(&runtime, case, &mut arena) {
+        let times = match Bound::new(runtime.ops(), &backends, case, &mut arena) {
             Ok(bound) => {
-                bound.run(&runtime, &mut arena)?;
+                bound.run(runtime.team(), &mut arena)?;
                 let started = Instant::now();
                 let mut times = Vec::new();
                 while times.len() < budget.min_rounds || started.elapsed() < budget.time {
-                    times.push(bound.run(&runtime, &mut arena)?);
+                    times.push(bound.run(runtime.team(), &mut arena)?);
                 }
                 Ok((bound.kernel().to_owned(), bound.bytes(), times))
             }

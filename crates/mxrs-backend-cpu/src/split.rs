@@ -1,5 +1,6 @@
 //! Splits loops over the threads of the team.
 
+use crate::stream;
 use crate::walk::{Axis, Cursor, n_steps};
 use mxrs_sync::Team;
 use std::ops::Range;
@@ -26,7 +27,10 @@ pub fn in_numbered_ranges(
     let wanted = if elements < team.shares_from() { 1 } else { elements / ELEMENTS_PER_THREAD };
     let n_chunks = wanted.min(team.size()).min(most).min(n).max(1);
     let per_chunk = n.div_ceil(n_chunks);
-    team.run(n_chunks, &|chunk| body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n), chunk));
+    team.run(n_chunks, &|chunk| {
+        body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n), chunk);
+        stream::fence();
+    });
 }
 
 /// Runs `body` over disjoint ranges that cover `n` elements. Ranges begin at multiples of 64 elements, so that threads do

@@ -36,8 +36,7 @@ impl Group {
         n_states: usize,
     ) -> std::result::Result<Vec<Self>, String> {
         let is_even = n_weights > 0 && n_grouped.is_multiple_of(n_weights) && n_outputs.is_multiple_of(n_weights);
-        let (stride, per_output) =
-            if is_even { (n_grouped / n_weights, n_outputs / n_weights) } else { (0, 0) };
+        let (stride, per_output) = if is_even { (n_grouped / n_weights, n_outputs / n_weights) } else { (0, 0) };
         let is_mixed = stride == 3 + n_states;
         if !(is_mixed || stride == 2 + n_states) || per_output < 1 + n_states {
             return Err(format!("{n_weights} weights of {n_grouped} inputs and {n_outputs} outputs"));
@@ -150,7 +149,14 @@ impl Group {
     ///
     /// # Safety
     /// No other thread may use the elements `at` of the outputs.
-    unsafe fn store(&self, io: &Io<'_>, at: Range<usize>, value: &[f32], states: [&[f32]; MOST_STATES], n_states: usize) {
+    unsafe fn store(
+        &self,
+        io: &Io<'_>,
+        at: Range<usize>,
+        value: &[f32],
+        states: [&[f32]; MOST_STATES],
+        n_states: usize,
+    ) {
         // SAFETY: the caller's contract. Slices of memory that is updated in place are not stored.
         unsafe {
             if !io.is_in_place(self.value, self.new_value()) {

@@ -38,7 +38,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     let weights = Tensors::new(sizes, UNIT);
     let rules = (0..n).map(|which| Rule::lamb(&params.phase1(which))).collect();
     let limits = [params.lower_bound, params.upper_bound];
-    let lrs = params.learning_rates.0.clone();
+    let lrs = params.learning_rates.0.to_vec();
     let lamb = MultiLamb { rules, lrs, limits, groups, types, weights, level };
     Ok(row_major(call, lamb.scratch_bytes(), move |args| lamb.run(args)))
 }

@@ -22,11 +22,7 @@ pub fn plan(call: &OpCall<'_>) -> Planned {
             // SAFETY: only this thread runs, and `write` asks for each element before it writes the element.
             let [lr, weight, grad, wd] = tensors.map(|tensor| f64::from(unsafe { tensor.at(i) }));
             let norm = weight.sqrt();
-            if norm > 0.0 && grad > 0.0 {
-                lr * eta * norm / (grad.sqrt() * rescale_grad + wd * norm + eps)
-            } else {
-                lr
-            }
+            if norm > 0.0 && grad > 0.0 { lr * eta * norm / (grad.sqrt() * rescale_grad + wd * norm + eps) } else { lr }
         };
         // SAFETY: only this thread runs. An element that is computed reads inputs only at its own index.
         unsafe { out.write(0..n, |at, to| to.iter_mut().zip(at).for_each(|(to, i)| *to = rate(i) as f32)) };

@@ -12,7 +12,7 @@ use crate::plan::{Build, Planned, row_major};
 use crate::split::Tensors;
 use crate::tensors::Scratch;
 use mxrs_op::{KernelArgs, OpCall};
-use mxrs_types::{DType, Result};
+use mxrs_types::DType;
 use std::ops::Range;
 
 /// Number of elements of a unit, a multiple of [`PIECE`].

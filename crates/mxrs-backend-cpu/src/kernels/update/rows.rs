@@ -3,7 +3,7 @@
 use super::PIECE;
 use super::io::{Io, Types};
 use super::step::clip;
-use crate::kernels::rows::{Lanes, LANES, Sum, join_lanes};
+use crate::kernels::rows::{LANES, Lanes, Sum, join_lanes};
 use crate::level::{Level, Loop};
 use crate::plan::{Planned, row_major};
 use crate::split::in_ranges;

@@ -55,13 +55,7 @@ fn each1(w: &mut [f32], g: &[f32], a: &mut [f32], update: impl Fn(&mut f32, f32,
 }
 
 #[inline(always)]
-fn each2(
-    w: &mut [f32],
-    g: &[f32],
-    a: &mut [f32],
-    b: &mut [f32],
-    update: impl Fn(&mut f32, f32, &mut f32, &mut f32),
-) {
+fn each2(w: &mut [f32], g: &[f32], a: &mut [f32], b: &mut [f32], update: impl Fn(&mut f32, f32, &mut f32, &mut f32)) {
     for (((w, g), a), b) in w.iter_mut().zip(g).zip(a).zip(b) {
         update(w, *g, a, b);
     }
