@@ -73,6 +73,31 @@ fn storage_has_a_row_for_every_heap() {
 }
 
 #[test]
+fn bandwidth_has_a_row_for_every_call() {
+    let flags = ["--seconds", "0.1", "--megabytes", "0.1", "--only", "adam,softmax,multi_sgd"];
+    let report = report(env!("CARGO_BIN_EXE_compare_bandwidth"), &flags);
+    let calls = rows(&report, "calls");
+    let n_of = |name: &str| calls.iter().filter(|row| row["operator"] == name).count();
+    assert_eq!((n_of("adam_update"), n_of("softmax"), n_of("_backward_softmax")), (1, 3, 3), "{report:#}");
+    for row in calls {
+        assert!(row["gbs"].as_f64().unwrap() > 0.0 && row["share"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    // Adam reads weight, gradient and two states, and writes all but the gradient: 25,000 elements of 4 bytes.
+    let adam = calls.iter().find(|row| row["operator"] == "adam_update").unwrap();
+    assert_eq!(adam["megabytes"], 0.7);
+}
+
+#[test]
+fn an_operator_that_is_not_there_is_an_error() {
+    let program = env!("CARGO_BIN_EXE_compare_bandwidth");
+    for flags in [["--only", "no such"], ["--megabytes", "0"]] {
+        let output = Command::new(program).args(flags).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("error: {} ", flags[0])), "{output:?}");
+    }
+}
+
+#[test]
 fn team_without_openmp() {
     let flags = ["--seconds", "0.1", "--round-us", "200", "--cc", "no-such-compiler"];
     let report = report(env!("CARGO_BIN_EXE_compare_team"), &flags);

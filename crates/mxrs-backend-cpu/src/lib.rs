@@ -3,8 +3,8 @@
 //!
 //! The backend runs what vendor libraries do not offer for a training step or for imperative code: elementwise
 //! functions and chains of them, operators that broadcast, reductions, copies and permutations of axes, dropout,
-//! softmax and its losses, gradients of pooling, and batch normalization in training. Results do not depend on the number of threads or on the instruction set: the loops fix
-//! every rounding, and sums have a fixed order.
+//! softmax and its losses, gradients of pooling, batch normalization, and updates of weights. Results do not depend on
+//! the number of threads or on the instruction set: the loops fix every rounding, and sums have a fixed order.
 //!
 //! The crate uses the operators of `mxrs-ops`. It does not depend on graphs, arrays, the environment or another backend.
 //!
@@ -30,9 +30,9 @@
 //! Read next: `pointwise/program.rs` for how elementwise functions run tile by tile, `kernels/reduce.rs` for a kernel
 //! with its own loops.
 #![allow(unsafe_code)]
-// This crate needs unsafe code for two reasons. `level.rs` calls loops compiled for instructions that
+// This crate needs unsafe code for three reasons. `level.rs` calls loops compiled for instructions that
 // `mxrs-processor` has detected on this processor. `tensors.rs` makes slices of raw tensor memory; the SAFETY comment
-// of each caller says why no other thread writes them.
+// of each caller says why no other thread writes them. `stream.rs` uses instructions for which Rust has no other form.
 
 mod backend;
 mod kernels;
@@ -42,6 +42,7 @@ mod number;
 mod plan;
 mod pointwise;
 mod split;
+mod stream;
 mod tensors;
 mod walk;
 

@@ -1,5 +1,6 @@
 //! A kernel made of a closure, and the usual plan for such a kernel.
 
+use crate::stream;
 use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel, TensorDesc};
 use mxrs_types::{DType, Layout, Result, WriteReq};
 use std::sync::Arc;
@@ -30,7 +31,9 @@ impl<F: Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync> Kernel for Closure<F> {
 
     unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
         let wanted = args.reqs.is_empty() || args.reqs.iter().any(|req| *req != WriteReq::Null);
-        if wanted { (self.run)(args) } else { Ok(()) }
+        let result = if wanted { (self.run)(args) } else { Ok(()) };
+        stream::fence();
+        result
     }
 }
 

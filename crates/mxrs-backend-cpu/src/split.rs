@@ -1,5 +1,6 @@
 //! Splits loops over the threads of the team.
 
+use crate::stream;
 use crate::walk::{Axis, Cursor, n_steps};
 use mxrs_sync::Team;
 use std::ops::Range;
@@ -26,7 +27,10 @@ pub fn in_numbered_ranges(
     let wanted = if elements < team.shares_from() { 1 } else { elements / ELEMENTS_PER_THREAD };
     let n_chunks = wanted.min(team.size()).min(most).min(n).max(1);
     let per_chunk = n.div_ceil(n_chunks);
-    team.run(n_chunks, &|chunk| body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n), chunk));
+    team.run(n_chunks, &|chunk| {
+        body((chunk * per_chunk).min(n)..((chunk + 1) * per_chunk).min(n), chunk);
+        stream::fence();
+    });
 }
 
 /// Runs `body` over disjoint ranges that cover `n` elements. Ranges begin at multiples of 64 elements, so that threads do
@@ -59,6 +63,75 @@ pub fn in_rows<const N: usize>(team: &Team, axes: &[Axis<N>], body: &(dyn Fn(usi
             rows.advance();
         }
     });
+}
+
+/// Several tensors whose elements are shared among threads as if they were one, so that many small tensors cost one
+/// parallel loop, and every thread gets about the same number of elements.
+pub struct Tensors {
+    /// Number of elements of each tensor.
+    sizes: Vec<usize>,
+    /// Index of the first unit of each tensor, and last the number of all units.
+    first_units: Vec<usize>,
+    /// Elements of a unit; the last unit of a tensor may have fewer.
+    unit: usize,
+}
+
+impl Tensors {
+    /// Tensors of these sizes. Threads get whole units, which have `unit` elements of one tensor.
+    pub fn new(sizes: Vec<usize>, unit: usize) -> Self {
+        let mut first_units = vec![0];
+        let mut n = 0;
+        first_units.extend(sizes.iter().map(|size| {
+            n += size.div_ceil(unit);
+            n
+        }));
+        Self { sizes, first_units, unit }
+    }
+
+    /// Number of tensors.
+    pub fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Number of units of all tensors together.
+    pub fn n_units(&self) -> usize {
+        self.first_units[self.sizes.len()]
+    }
+
+    /// The units of a tensor.
+    pub fn units(&self, tensor: usize) -> Range<usize> {
+        self.first_units[tensor]..self.first_units[tensor + 1]
+    }
+
+    /// Runs `body(tensor, elements)` over disjoint ranges that cover the elements of all tensors. A range begins at a
+    /// multiple of the unit, and ends at another or at the end of the tensor.
+    pub fn in_ranges(&self, team: &Team, body: &(dyn Fn(usize, Range<usize>) + Sync)) {
+        let n_elements = self.sizes.iter().sum();
+        in_numbered_ranges(team, usize::MAX, self.n_units(), n_elements, &|units, _| {
+            // The last tensor that begins at or before the range; tensors without elements have no unit.
+            let mut tensor = self.first_units.partition_point(|first| *first <= units.start).saturating_sub(1);
+            while tensor < self.len() && self.first_units[tensor] < units.end {
+                let mine = self.units(tensor);
+                let (from, to) = (units.start.max(mine.start) - mine.start, units.end.min(mine.end) - mine.start);
+                let elements = from * self.unit..(to * self.unit).min(self.sizes[tensor]);
+                if !elements.is_empty() {
+                    body(tensor, elements);
+                }
+                tensor += 1;
+            }
+        });
+    }
+
+    /// Does the same as [`Self::in_ranges`], but for one unit at a time: `body(tensor, unit, elements)`, where `unit` counts
+    /// the units of all tensors.
+    pub fn in_units(&self, team: &Team, body: &(dyn Fn(usize, usize, Range<usize>) + Sync)) {
+        self.in_ranges(team, &|tensor, elements| {
+            for at in elements.clone().step_by(self.unit) {
+                let unit = self.first_units[tensor] + at / self.unit;
+                body(tensor, unit, at..elements.end.min(at + self.unit));
+            }
+        });
+    }
 }
 
 #[cfg(test)]
@@ -106,6 +179,27 @@ mod tests {
             in_ranges(&team, n, ELEMENTS_PER_THREAD, &count);
             in_element_ranges(&team, n, &count);
             assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 2), "{n} items");
+        }
+    }
+
+    #[test]
+    fn every_element_of_several_tensors_is_in_one_unit() {
+        let team = mxrs_testkit::conformance::team(3);
+        for sizes in [&[][..], &[0], &[5], &[0, 64, 0], &[1, 63, 65, 0, 7], &[100_000, 1, 30_000, 64]] {
+            for unit in [1, 64, 4096] {
+                let tensors = Tensors::new(sizes.to_vec(), unit);
+                let seen: Vec<Vec<AtomicUsize>> =
+                    sizes.iter().map(|n| (0..*n).map(|_| AtomicUsize::new(0)).collect()).collect();
+                tensors.in_units(&team, &|tensor, unit_of, elements| {
+                    assert!(tensors.units(tensor).contains(&unit_of) && elements.start.is_multiple_of(unit));
+                    assert_eq!(elements.start / unit, unit_of - tensors.units(tensor).start);
+                    elements.for_each(|i| {
+                        seen[tensor][i].fetch_add(1, Ordering::Relaxed);
+                    });
+                });
+                let is_once = |count: &AtomicUsize| count.load(Ordering::Relaxed) == 1;
+                assert!(seen.iter().flatten().all(is_once), "{sizes:?} in units of {unit}");
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 //! read before it is written.
 
 use crate::number::Element;
+use crate::stream;
 use mxrs_op::{KernelArgs, RawTensor};
 use mxrs_types::{DType, Error, Result, WriteReq};
 use std::marker::PhantomData;
@@ -13,6 +14,10 @@ use std::ops::Range;
 
 /// An output that is computed in a buffer is computed in pieces of this many elements.
 pub const PIECE: usize = 1024;
+
+/// An output of at least this many bytes that is in no input's memory is written around the caches. It is larger than the
+/// caches that a core has to itself.
+const STREAM_FROM: usize = 32 << 20;
 
 /// An input of a running call.
 #[derive(Clone, Copy)]
@@ -75,6 +80,8 @@ pub enum Mode {
     Skip,
     /// The values are computed in the output's memory.
     Direct,
+    /// The values are computed in a buffer and copied around the caches.
+    Stream,
     /// The values are computed in a buffer and copied, because inputs share the output's memory.
     Copy,
     /// The values are computed in a buffer and added to the old values.
@@ -82,6 +89,11 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// Whether the output's memory holds nothing that the kernel needs, neither inputs nor old values.
+    pub fn is_free(self) -> bool {
+        matches!(self, Self::Direct | Self::Stream)
+    }
+
     /// The mode for the request of output `index`, whose dtype is `dtype`.
     ///
     /// # Errors
@@ -120,7 +132,9 @@ impl<'a, T: Element> Sink<'a, T> {
     /// # Errors
     /// Fails if the request is to add to an output of bools.
     pub fn of(args: &KernelArgs<'a>, index: usize, dtype: DType) -> Result<Self> {
-        Ok(Self::with_mode(args, index, Mode::of(args, index, dtype)?))
+        let sink = Self::with_mode(args, index, Mode::of(args, index, dtype)?);
+        let streams = sink.mode == Mode::Direct && sink.len * size_of::<T>() >= STREAM_FROM;
+        Ok(if streams { Self { mode: Mode::Stream, ..sink } } else { sink })
     }
 
     /// Output `index` with this mode.
@@ -152,24 +166,64 @@ impl<'a, T: Element> Sink<'a, T> {
             // SAFETY: the caller gives this thread these elements, and in this mode no input shares the output's
             // memory.
             Mode::Direct => fill(range.clone(), unsafe { self.slice_mut(range) }),
-            Mode::Copy | Mode::Add => {
-                let mut buffer = [T::ZERO; PIECE];
-                let mut start = range.start;
-                while start < range.end {
-                    let end = range.end.min(start + PIECE);
-                    let piece = &mut buffer[..end - start];
-                    fill(start..end, piece);
-                    // SAFETY: the caller gives this thread these elements, and the slices that `fill` made of inputs
-                    // are no longer used.
-                    let to = unsafe { self.slice_mut(start..end) };
-                    if self.mode == Mode::Add {
-                        to.iter_mut().zip(&*piece).for_each(|(to, x)| *to = to.plus(*x));
-                    } else {
-                        to.copy_from_slice(piece);
-                    }
-                    start = end;
-                }
+            // SAFETY: the contract of this function. A short range gets a short buffer, because clearing the buffer takes
+            // time.
+            Mode::Stream | Mode::Copy | Mode::Add if range.len() <= PIECE / 4 => unsafe {
+                self.write_pieces::<{ PIECE / 4 }>(range, fill);
+            },
+            // SAFETY: the contract of this function.
+            Mode::Stream | Mode::Copy | Mode::Add => unsafe { self.write_pieces::<PIECE>(range, fill) },
+        }
+    }
+
+    /// Lets `fill` compute all elements in `range` together. Unless they are computed directly, `buffer` keeps them; it has at
+    /// least as many elements.
+    ///
+    /// # Safety
+    /// As for [`Self::write`], with one piece.
+    pub unsafe fn write_whole(&self, range: Range<usize>, buffer: &mut [T], fill: impl FnOnce(&mut [T])) {
+        match self.mode {
+            Mode::Skip => {}
+            // SAFETY: as in `write`.
+            Mode::Direct => fill(unsafe { self.slice_mut(range) }),
+            Mode::Stream | Mode::Copy | Mode::Add => {
+                let buffer = &mut buffer[..range.len()];
+                fill(buffer);
+                // SAFETY: as in `write`: the slices that `fill` made of inputs are no longer used.
+                unsafe { self.store(range, buffer) };
             }
+        }
+    }
+
+    /// Lets `fill` compute the elements in `range` in pieces of at most `N` elements, in a buffer.
+    ///
+    /// # Safety
+    /// As for [`Self::write`].
+    unsafe fn write_pieces<const N: usize>(&self, range: Range<usize>, mut fill: impl FnMut(Range<usize>, &mut [T])) {
+        let mut buffer = [T::ZERO; N];
+        let mut start = range.start;
+        while start < range.end {
+            let end = range.end.min(start + N);
+            let piece = &mut buffer[..end - start];
+            fill(start..end, piece);
+            // SAFETY: the caller gives this thread these elements, and the slices that `fill` made of inputs are no longer
+            // used.
+            unsafe { self.store(start..end, piece) };
+            start = end;
+        }
+    }
+
+    /// Stores elements that were computed in a buffer.
+    ///
+    /// # Safety
+    /// No other code may use the elements in `range`.
+    unsafe fn store(&self, range: Range<usize>, from: &[T]) {
+        // SAFETY: the caller's contract.
+        let to = unsafe { self.slice_mut(range) };
+        match self.mode {
+            Mode::Add => to.iter_mut().zip(from).for_each(|(to, x)| *to = to.plus(*x)),
+            Mode::Stream => stream::copy(from, to),
+            _ => to.copy_from_slice(from),
         }
     }
 

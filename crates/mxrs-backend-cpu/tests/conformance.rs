@@ -103,7 +103,11 @@ fn other_operators_of_sizes_that_are_cut() {
         case("_backward_broadcast_like", &[], &[small, large]);
     }
     for (axis, shape) in [
-        ("()", &[100_003][..]),
+        ("(0,)", &[70, 5001][..]),
+        ("(0, 2)", &[70, 5, 129]),
+        ("(2,)", &[40, 65, 31]),
+        ("(2,)", &[3, 65, 33]),
+        ("()", &[100_003]),
         ("(0,)", &[1000, 300]),
         ("(1,)", &[300, 1000]),
         ("(0, 2)", &[40, 5, 701]),
@@ -119,6 +123,7 @@ fn other_operators_of_sizes_that_are_cut() {
     case("_backward_max", &[("axis", "(1,)")], &[&[300], &[300, 200], &[300]]);
     case("argmax", &[("axis", "1")], &[&[100, 1000]]);
     case("argmax", &[("axis", "0")], &[&[130, 700]]);
+    case("argmax", &[("axis", "1")], &[&[3, 70, 1500]]);
     for (axes, shape) in [
         ("(1, 0)", &[300, 257][..]),
         ("(0, 2, 3, 1)", &[3, 70, 17, 19]),
@@ -135,7 +140,7 @@ fn other_operators_of_sizes_that_are_cut() {
     case("Dropout", &[("p", "0.3")], &[&[300, 257]]);
     case("Dropout", &[("p", "0.3"), ("axes", "(1,)")], &[&[300, 257]]);
     case("_backward_Dropout", &[("p", "0.3"), ("axes", "(0,)")], &[&[300, 257], &[1, 257]]);
-    for shape in [&[33, 1500][..], &[2, 40, 700]] {
+    for shape in [&[33, 1500][..], &[2, 40, 700], &[2, 5000], &[70, 31], &[3, 3, 1]] {
         case("softmax", &[("axis", "1"), ("temperature", "2")], &[shape]);
         case("_backward_softmax", &[("axis", "1")], &[shape, shape, shape]);
         case("log_softmax", &[("axis", "1"), ("temperature", "2")], &[shape]);
@@ -151,8 +156,15 @@ fn other_operators_of_sizes_that_are_cut() {
 /// Planes of one element and planes that are summed in several pieces, few channels and many, on any axis.
 #[test]
 fn batch_normalization_of_every_shape() {
-    let shapes: [(&[usize], usize); 5] =
-        [(&[40, 70], 1), (&[3, 3, 50, 61], 1), (&[2, 9, 8, 5], 3), (&[130, 4], 0), (&[2, 3, 4, 5, 6], 2)];
+    let shapes: [(&[usize], usize); 7] = [
+        (&[40, 70], 1),
+        (&[3, 3, 50, 61], 1),
+        (&[3, 7, 5, 5], 1),
+        (&[2, 9, 8, 5], 3),
+        (&[5000, 3, 2], 1),
+        (&[130, 4], 0),
+        (&[2, 3, 4, 5, 6], 2),
+    ];
     let (team, ops) = (team(3), mxrs_ops::catalog());
     for level in Level::available() {
         let backend = CpuBackend::with_level(&team, level);
@@ -173,6 +185,53 @@ fn batch_normalization_of_every_shape() {
     }
 }
 
+/// Every update has a kernel for every dtype that it has a sample of, except float64: also with master weights.
+#[test]
+fn takes_every_update() {
+    let ops = mxrs_ops::catalog();
+    let backend = CpuBackend::new(&Team::serial());
+    let private = ops.companions().filter(|op| op.name.ends_with("_update") || op.name.ends_with("_compression"));
+    let listed: Vec<&str> =
+        mxrs_ops::declared_in().filter(|(file, _)| file.starts_with("optim/")).map(|(_, op)| op.name).collect();
+    let updates = ops.iter().filter(|op| listed.contains(&op.name)).chain(private);
+    let mut n_taken = 0;
+    for op in updates {
+        for sample in (op.samples)() {
+            for dtype in op.dtypes.iter().filter(|dtype| **dtype != DType::F64) {
+                let prepared = Prepared::new(op, &sample, *dtype).expect("the reference runs it");
+                let is_constant = vec![false; prepared.inputs.len()];
+                let call = prepared.call(op, &is_constant);
+                let answer = backend.offer(&call);
+                assert!(answer.is_ok(), "{}/{} {dtype}: {:?}", op.name, sample.name, answer.err());
+                n_taken += 1;
+            }
+        }
+    }
+    assert!(n_taken > 400, "only {n_taken} calls");
+}
+
+/// Weights of sizes that threads and pieces cut, some of them small, in one call.
+#[test]
+fn updates_of_several_weights_of_every_size() {
+    let (team, ops) = (team(3), mxrs_ops::catalog());
+    let backend = CpuBackend::new(&team);
+    let shapes: [(&[usize], &[usize]); 3] = [(&[3, 5], &[20_001]), (&[4099], &[1]), (&[2, 1, 3], &[257, 131])];
+    let mut n_compared = 0;
+    for op in ops.iter().chain(ops.companions()) {
+        let Some(mut sample) = (op.samples)().into_iter().find(|sample| sample.name == "three") else { continue };
+        for input in &mut sample.inputs {
+            if let Some((_, large)) = shapes.iter().find(|(small, _)| input.shape[..] == **small) {
+                input.shape = (*large).into();
+            }
+        }
+        for dtype in op.dtypes.iter().filter(|dtype| **dtype != DType::F64) {
+            assert!(check(&backend, op, &sample, *dtype, &team), "{} {dtype}", op.name);
+            n_compared += 1;
+        }
+    }
+    assert!(n_compared >= 20, "only {n_compared} calls");
+}
+
 /// The backend has kernels for the operators of a training step, except products and operators with windows.
 #[test]
 fn takes_what_a_training_step_is_made_of() {
@@ -191,6 +250,10 @@ fn takes_what_a_training_step_is_made_of() {
         "_backward_FullyConnected_bias _backward_backward_Convolution_bias _backward_backward_FullyConnected_bias",
         "sgd_update sgd_mom_update adam_update _adamw_update nag_mom_update _nag_mom_update signsgd_update signum_update",
         "rmsprop_update rmspropalex_update ftrl_update ftml_update _sparse_adagrad_update _adagrad_update",
+        "_adadelta_update _adamax_update _nadam_update _sgld_update _dcasgd_update _dcasgd_mom_update lamb_update_phase1",
+        "lamb_update_phase2 _multi_lamb_update _multi_adamw_update multi_sgd_update multi_sgd_mom_update multi_sum_sq",
+        "multi_lars all_finite multi_all_finite _contrib_group_adagrad_update _two_bit_compression",
+        "preloaded_multi_sgd_update preloaded_multi_sgd_mom_update _preloaded_multi_adam_update",
     ];
     let families = arithmetic.iter().flat_map(|name| [format!("elemwise_{name}"), format!("broadcast_{name}")]);
     for name in names.iter().flat_map(|line| line.split(' ')).map(String::from).chain(families) {

@@ -117,6 +117,8 @@ mod tests {
             "stress --threads 0",
             "stress --kind Naive",
             "compare",
+            "compare bandwidth --megabytes ten",
+            "compare bandwidth --format xml",
             "compare engine --operators 0",
             "compare memory --steps 0",
             "compare memory --format xml",

@@ -7,12 +7,15 @@ use crate::level::{Level, Loop};
 use crate::number::Number;
 use crate::plan::{Build, Planned, out_of_place};
 use crate::split::in_ranges;
+use crate::stream::prefetch;
 use crate::tensors::{Sink, Source};
 use mxrs_op::OpCall;
 use mxrs_ops::reduce::argmax::ArgmaxParams;
 
 /// Number of neighboring results that are computed together.
-const COLUMNS: usize = 256;
+const COLUMNS: usize = 1024;
+/// Number of elements that are compared with the largest one at a time.
+const CHUNK: usize = 64;
 
 /// Plans `argmax`.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
@@ -27,12 +30,16 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
             Err(error) => return Some(Err(error.to_string())),
         },
     };
+    if u32::try_from(sizes.1).is_err() {
+        return Some(Err(format!("argmax of {} elements", sizes.1)));
+    }
     Some(for_number!(call, call.inputs[0].dtype, T => argmax::<T>(call, level, sizes)))
 }
 
 fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, usize, usize)) -> Build {
     let dtype = call.outputs[0].dtype;
     let (outer, size, inner) = sizes;
+    debug_assert!(u32::try_from(size).is_ok(), "`plan` checks the size");
     let n_pieces = inner.div_ceil(COLUMNS);
     out_of_place(call, 0, move |args| {
         let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
@@ -40,7 +47,7 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
             for piece in pieces {
                 let (o, first) = (piece / n_pieces, piece % n_pieces * COLUMNS);
                 let width = (inner - first).min(COLUMNS);
-                let mut found = [0usize; COLUMNS];
+                let mut found = [0u32; COLUMNS];
                 // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the input. `k < size`,
                 // and the row has `len <= inner - first` elements from column `first` on.
                 let row = |k: usize, len: usize| unsafe {
@@ -48,12 +55,13 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
                     data.slice(start..start + len)
                 };
                 if inner == 1 {
-                    found[0] = first_largest(level, row(0, size));
+                    found[0] = first_largest(level, row(0, size)) as u32;
                 } else if size > 0 {
                     let mut best = [T::ZERO; COLUMNS];
                     best[..width].copy_from_slice(row(0, width));
                     for k in 1..size {
-                        level.run(BestLoop { k, row: row(k, width), best: &mut best, found: &mut found });
+                        prefetch(row((k + 1).min(size - 1), width));
+                        level.run(BestLoop { k: k as u32, row: row(k, width), best: &mut best, found: &mut found });
                     }
                 }
                 let start = o * inner + first;
@@ -62,7 +70,7 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
                 unsafe {
                     out.write(start..start + width, |at, to| {
                         let found = &found[at.start - start..];
-                        to.iter_mut().zip(found).for_each(|(to, k)| *to = T::from_f64(*k as f64));
+                        to.iter_mut().zip(found).for_each(|(to, k)| *to = T::from_f64(f64::from(*k)));
                     });
                 }
             }
@@ -74,15 +82,36 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
 /// Position of the first largest element; 0 if there are no elements.
 fn first_largest<T: Number + 'static>(level: Level, row: &[T]) -> usize {
     let max = fold::<T, Max>(level, row);
-    row.iter().position(|x| *x == max || x.is_nan()).unwrap_or(0)
+    level.run(PositionLoop { row, max })
+}
+
+/// The position of the first element that equals the largest one, or is NaN; 0 if there are no elements.
+struct PositionLoop<'a, T> {
+    row: &'a [T],
+    max: T,
+}
+
+impl<T: Number> Loop for PositionLoop<'_, T> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self) -> usize {
+        let is_it = |x: &T| *x == self.max || x.is_nan();
+        for (c, chunk) in self.row.chunks(CHUNK).enumerate() {
+            // All elements of a chunk are compared, because a loop that ends at the first one is not vectorized.
+            if chunk.iter().fold(false, |any, x| any | is_it(x)) {
+                return c * CHUNK + chunk.iter().position(is_it).unwrap_or(0);
+            }
+        }
+        0
+    }
 }
 
 /// Compares row `k` with the largest elements so far, column by column.
 struct BestLoop<'a, T> {
-    k: usize,
+    k: u32,
     row: &'a [T],
     best: &'a mut [T; COLUMNS],
-    found: &'a mut [usize; COLUMNS],
+    found: &'a mut [u32; COLUMNS],
 }
 
 impl<T: Number> Loop for BestLoop<'_, T> {

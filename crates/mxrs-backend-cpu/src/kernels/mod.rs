@@ -15,6 +15,7 @@ mod reduce_back;
 mod rows;
 mod softmax;
 mod softmax_loss;
+mod softmax_rows;
 mod transpose;
 mod update;
 

@@ -5,12 +5,13 @@
 //! few results, each of many elements, the elements are cut into blocks whose partial results are combined at the end.
 //! Blocks and lanes depend only on the shape, so the number of threads does not change the bits.
 
-use super::rows::{Fold, LANES, Max, Sum, fold_each, fold_into, join_lanes};
+use super::rows::{Fold, LANES, Max, Sum, fold_each, fold_into, fold_rows, join_lanes};
 use super::{for_float, for_number};
 use crate::level::Level;
 use crate::number::{Float, Number};
 use crate::plan::{Build, Planned, row_major};
 use crate::split::in_ranges;
+use crate::stream::prefetch;
 use crate::tensors::{Scratch, Sink, Source};
 use crate::walk::{Axes, Axis, Cursor, broadcast, coalesce, n_steps};
 use mxrs_op::{KernelArgs, OpCall};
@@ -18,8 +19,16 @@ use mxrs_ops::ReduceParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Result, Shape};
 
-/// Number of results that are folded together.
-const COLUMNS: usize = 256;
+/// Largest number of results that are folded together.
+const COLUMNS: usize = 2048;
+/// Number of results that are folded together if each has few elements, so that partial results are not most of the work.
+const FEW_COLUMNS: usize = 256;
+/// Results that have at least this many elements are folded [`COLUMNS`] at a time.
+const MANY_ELEMENTS: usize = 64;
+/// Number of results that are folded one after the other before they are written together.
+const ROWS: usize = 64;
+/// Rows of at most this many bytes are requested before they are needed, if they are far apart.
+const SHORT_ROW: usize = 8 << 10;
 /// If there are at least this many groups of results, a team of any usual size has enough work without cutting the
 /// elements of a group into blocks.
 const ENOUGH_UNITS: usize = 32;
@@ -74,6 +83,8 @@ struct Nest {
     reduced: Axes<1>,
     /// Number of neighboring elements that are folded into one result; 1 if the innermost axis is kept.
     row: usize,
+    /// Number of neighboring results that are folded together.
+    columns: usize,
     n_blocks: usize,
 }
 
@@ -91,7 +102,10 @@ impl Nest {
             let chosen = outer.iter().filter(|axis| is_reduced(axis) == wanted);
             chosen.map(|axis| Axis { size: axis.size, strides: [axis.strides[0]] }).collect()
         };
-        let mut nest = Self { kept: of(false), width, reduced: of(true), row, n_blocks: 1 };
+        let mut nest = Self { kept: of(false), width, reduced: of(true), row, columns: FEW_COLUMNS, n_blocks: 1 };
+        if nest.count() >= MANY_ELEMENTS {
+            nest.columns = COLUMNS;
+        }
         let most = nest.count() * width * n_steps(&nest.kept) / BLOCK_ELEMENTS;
         nest.n_blocks = ENOUGH_UNITS.div_ceil(nest.n_groups().max(1)).min(most).max(1);
         nest
@@ -104,15 +118,15 @@ impl Nest {
 
     /// Number of groups of results; the results of a group are folded together.
     fn n_groups(&self) -> usize {
-        n_steps(&self.kept) * self.width.div_ceil(COLUMNS)
+        n_steps(&self.kept) * self.width.div_ceil(self.columns)
     }
 
     /// Returns the first result of a group, its number of results, and the offset of its first element.
     fn group(&self, group: usize) -> (usize, usize, usize) {
-        let n_pieces = self.width.div_ceil(COLUMNS);
-        let (outer, first) = (group / n_pieces, group % n_pieces * COLUMNS);
+        let n_pieces = self.width.div_ceil(self.columns);
+        let (outer, first) = (group / n_pieces, group % n_pieces * self.columns);
         let offset = Cursor::new(&self.kept, outer).offsets[0] + first;
-        (outer * self.width + first, (self.width - first).min(COLUMNS), offset)
+        (outer * self.width + first, (self.width - first).min(self.columns), offset)
     }
 
     /// Folds one block of the elements of a group into `parts`, which has one partial result per result of the group.
@@ -132,6 +146,9 @@ impl Nest {
             return;
         }
         let mut rows = Cursor::new(&self.reduced, at / self.row);
+        let mut soon = Cursor::new(&self.reduced, at / self.row);
+        let len_row = if self.row > 1 { self.row } else { n_results };
+        let is_far = len_row * size_of::<T>() <= SHORT_ROW && !self.reduced.is_empty();
         let mut lanes = [F::EMPTY; LANES];
         while at < end {
             let column = at % self.row;
@@ -140,6 +157,12 @@ impl Nest {
             // SAFETY: if the input is the output's memory, it also has the output's shape. Then each result is folded
             // from the element at the same index, which is written only after its group is folded.
             let elements = unsafe { data.slice(start..start + if self.row > 1 { len } else { n_results }) };
+            if is_far {
+                soon.advance();
+                let next = offset + soon.offsets[0];
+                // SAFETY: as above; the slice is only requested, not read.
+                prefetch(unsafe { data.slice(next..next + len_row) });
+            }
             if self.row > 1 {
                 fold_into::<T, F>(level, &mut lanes, elements);
             } else {
@@ -161,7 +184,7 @@ fn reduce<T: Number + 'static, F: Fold<T>>(
     finish: fn(F::Part, usize) -> T,
 ) -> Build {
     let dtype = call.outputs[0].dtype;
-    let n_parts = if nest.n_blocks > 1 { nest.n_groups() * nest.n_blocks * nest.width.min(COLUMNS) } else { 0 };
+    let n_parts = if nest.n_blocks > 1 { nest.n_groups() * nest.n_blocks * nest.width.min(nest.columns) } else { 0 };
     row_major(call, n_parts * size_of::<F::Part>(), move |args| run::<T, F>(args, level, &nest, finish, dtype))
 }
 
@@ -173,9 +196,10 @@ fn run<T: Number, F: Fold<T>>(
     dtype: DType,
 ) -> Result<()> {
     let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
+    // Writes the results of a group and of those after it, one for each partial result.
     let write = |group: usize, parts: &[F::Part]| {
-        let (first, n_results, _) = nest.group(group);
-        let results = first..first + n_results;
+        let (first, ..) = nest.group(group);
+        let results = first..first + parts.len();
         // SAFETY: groups have disjoint results, and `in_ranges`, or this thread alone after it, calls `write` once per
         // group.
         unsafe {
@@ -186,19 +210,33 @@ fn run<T: Number, F: Fold<T>>(
         }
     };
     let (n_groups, n_blocks) = (nest.n_groups(), nest.n_blocks);
-    let cost = nest.count() * nest.width.min(COLUMNS) / n_blocks;
-    if n_blocks == 1 {
-        in_ranges(args.team, n_groups, cost.max(1), &|groups| {
-            for group in groups {
-                let mut parts = [F::EMPTY; COLUMNS];
-                let parts = &mut parts[..nest.width.min(COLUMNS)];
-                nest.fold_block::<T, F>(level, &data, (group, 0), parts);
-                write(group, parts);
+    if n_blocks == 1 && nest.row > 1 && nest.reduced.is_empty() {
+        // Each result is one row, and the rows follow each other.
+        in_ranges(args.team, n_groups, nest.row, &|groups| {
+            let mut parts = [F::EMPTY; ROWS];
+            for first in groups.clone().step_by(ROWS) {
+                let parts = &mut parts[..(groups.end - first).min(ROWS)];
+                let elements = first * nest.row..(first + parts.len()) * nest.row;
+                // SAFETY: as in `fold_block`.
+                fold_rows::<T, F>(level, unsafe { data.slice(elements) }, nest.row, parts);
+                write(first, parts);
             }
         });
         return Ok(());
     }
-    let width = nest.width.min(COLUMNS);
+    let cost = nest.count() * nest.width.min(nest.columns) / n_blocks;
+    if n_blocks == 1 {
+        in_ranges(args.team, n_groups, cost.max(1), &|groups| {
+            for group in groups {
+                let mut parts = [F::EMPTY; COLUMNS];
+                let parts = &mut parts[..nest.width.min(nest.columns)];
+                nest.fold_block::<T, F>(level, &data, (group, 0), parts);
+                write(group, &parts[..nest.group(group).1]);
+            }
+        });
+        return Ok(());
+    }
+    let width = nest.width.min(nest.columns);
     let all_parts = Scratch::<F::Part>::of(args, 0, n_groups * n_blocks * width);
     in_ranges(args.team, n_groups * n_blocks, cost, &|units| {
         for unit in units {
@@ -216,7 +254,7 @@ fn run<T: Number, F: Fold<T>>(
         for parts in rest.chunks_exact(width) {
             sum.iter_mut().zip(parts).for_each(|(sum, part)| *sum = F::join(*sum, *part));
         }
-        write(group, sum);
+        write(group, &sum[..nest.group(group).1]);
     }
     Ok(())
 }

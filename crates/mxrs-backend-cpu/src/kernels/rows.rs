@@ -36,6 +36,24 @@ impl<T: Number + 'static> Fold<T> for Sum {
     }
 }
 
+/// The sum of the squares, in `f64`.
+#[derive(Clone, Copy)]
+pub struct SumOfSquares;
+
+impl Fold<f32> for SumOfSquares {
+    type Part = f64;
+    const EMPTY: f64 = 0.0;
+    #[inline(always)]
+    fn add(part: f64, x: f32) -> f64 {
+        // The square of an `f32` is exact in `f64`.
+        f64::from(x).mul_add(f64::from(x), part)
+    }
+    #[inline(always)]
+    fn join(a: f64, b: f64) -> f64 {
+        a + b
+    }
+}
+
 /// The largest element; NaN if any element is NaN.
 #[derive(Clone, Copy)]
 pub struct Max;
@@ -99,7 +117,31 @@ pub fn fold_each<T: Copy, F: Fold<T>>(level: Level, parts: &mut [F::Part], row: 
     level.run(ColumnLoop::<T, F>(parts, row));
 }
 
+struct RowsLoop<'a, T, F: Fold<T>> {
+    rows: &'a [T],
+    size: usize,
+    to: &'a mut [F::Part],
+}
+
+impl<T: Copy, F: Fold<T>> Loop for RowsLoop<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for (to, row) in self.to.iter_mut().zip(self.rows.chunks_exact(self.size)) {
+            let mut lanes = [F::EMPTY; LANES];
+            FoldLoop::<T, F>(&mut lanes, row).run();
+            *to = join_lanes::<T, F>(lanes);
+        }
+    }
+}
+
+/// Folds rows of `size` elements that follow each other, each into one result, like [`fold`].
+pub fn fold_rows<T: Copy, F: Fold<T>>(level: Level, rows: &[T], size: usize, to: &mut [F::Part]) {
+    level.run(RowsLoop::<T, F> { rows, size, to });
+}
+
 /// Combines all partial results: adds one half of them to the other, and repeats this until one is left.
+#[inline(always)]
 pub fn join_lanes<T, F: Fold<T>>(mut lanes: Lanes<F::Part>) -> F::Part {
     let mut n = LANES / 2;
     while n > 0 {

@@ -1,11 +1,12 @@
 //! Softmax over an axis, its logarithm, the gradients of both, and the forward pass of `SoftmaxOutput`. With `LOG` a
 //! function computes the logarithm.
 //!
-//! A row of data is read three times: for the largest element, for the sum of `e^((x - largest) / t)`, and for the
-//! quotients or their logarithms. The result is never read, so it may be in the memory of the data or be added to old values. Sums are in
-//! `f64`.
+//! This file has the gradients, and the rows that `softmax_rows.rs` does not take: interleaved ones, because the axis is not
+//! the last, and very long ones. Their data is read three times: for the largest element, for the sum of
+//! `e^((x - largest) / t)`, and for the results. Sums are in `f64`.
 
 use super::rows::{Fold, LANES, Lanes, Max, Sum, fold, fold_each, join_lanes};
+use super::softmax_rows;
 use super::{around, for_float};
 use crate::level::{Level, Loop};
 use crate::number::{Float, Number};
@@ -59,12 +60,12 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
         if call.op.name.starts_with("_backward") {
             return for_float!(call, dtype, T => row_major(call, 0, move |args| {
                 let run = if is_log { backward::<T, true> } else { backward::<T, false> };
-                run(args, level, rows, T::from_f64(temperature), dtype)
+                run(args, level, rows, T::from_f64(1.0 / temperature), dtype)
             }));
         }
         for_float!(call, dtype, T => row_major(call, 0, move |args| {
             let run = if is_log { forward::<T, true> } else { forward::<T, false> };
-            run(args, level, rows, T::from_f64(temperature), dtype)
+            run(args, level, rows, T::from_f64(1.0 / temperature), dtype)
         }))
     }))
 }
@@ -84,16 +85,16 @@ pub fn axis_rows(call: &OpCall<'_>) -> std::result::Result<(Rows, f64), String> 
     Ok((Rows { outer, size, inner }, params.temperature.unwrap_or(1.0)))
 }
 
-/// Computes `e^((x - largest) / t)`.
+/// Computes `e^((x - largest) / t)`; `scale` is `1 / t`.
 #[inline(always)]
-fn power<T: Float>(x: T, largest: T, temperature: T) -> T {
-    x.minus(largest).over(temperature).exp()
+pub fn power<T: Float>(x: T, largest: T, scale: T) -> T {
+    x.minus(largest).times(scale).exp()
 }
 
 struct SumLoop<'a, T> {
     row: &'a [T],
     largest: T,
-    temperature: T,
+    scale: T,
 }
 
 impl<T: Float> Loop for SumLoop<'_, T> {
@@ -105,27 +106,32 @@ impl<T: Float> Loop for SumLoop<'_, T> {
         let rest = chunks.remainder();
         for chunk in chunks {
             for l in 0..LANES {
-                lanes[l] += power(chunk[l], self.largest, self.temperature).widen();
+                lanes[l] += power(chunk[l], self.largest, self.scale).widen();
             }
         }
         for (lane, x) in lanes.iter_mut().zip(rest) {
-            *lane += power(*x, self.largest, self.temperature).widen();
+            *lane += power(*x, self.largest, self.scale).widen();
         }
         lanes
     }
 }
 
-/// Computes the result from an element and the sum of its row, with `LOG` from the logarithm of the sum.
+/// Computes the result from an element and the inverse of the sum of its row, with `LOG` from the logarithm of the sum.
 #[inline(always)]
-fn result<T: Float, const LOG: bool>(x: T, largest: T, temperature: T, sum: T) -> T {
-    if LOG { x.minus(largest).over(temperature).minus(sum) } else { power(x, largest, temperature).over(sum) }
+fn result<T: Float, const LOG: bool>(x: T, largest: T, scale: T, sum: T) -> T {
+    if LOG { x.minus(largest).times(scale).minus(sum) } else { power(x, largest, scale).times(sum) }
+}
+
+/// What the results are computed with: the inverse of the sum, with `LOG` its logarithm.
+fn from_sum<const LOG: bool>(sum: f64) -> f64 {
+    if LOG { sum.ln() } else { 1.0 / sum }
 }
 
 struct QuotientLoop<'a, T, const LOG: bool> {
     row: &'a [T],
     largest: T,
-    temperature: T,
-    /// The sum of the row, with `LOG` its logarithm.
+    scale: T,
+    /// As [`from_sum`] returns it.
     sum: T,
     to: &'a mut [T],
 }
@@ -135,19 +141,32 @@ impl<T: Float, const LOG: bool> Loop for QuotientLoop<'_, T, LOG> {
     #[inline(always)]
     fn run(self) {
         for (to, x) in self.to.iter_mut().zip(self.row) {
-            *to = result::<T, LOG>(*x, self.largest, self.temperature, self.sum);
+            *to = result::<T, LOG>(*x, self.largest, self.scale, self.sum);
         }
     }
 }
 
-/// Computes the results of element `k` of several interleaved rows.
+/// What a pass over interleaved rows computes.
+enum Columns<'a, T> {
+    /// The sums of the powers.
+    Sums,
+    /// The sums of the powers, and the powers.
+    Powers(&'a mut [T]),
+    /// The results.
+    Results(&'a mut [T]),
+    /// The results, in place of the powers.
+    Scaled(&'a mut [T]),
+}
+
+/// One pass over element `k` of several interleaved rows.
 struct ColumnsLoop<'a, T, const LOG: bool> {
     row: &'a [T],
     largest: &'a [T],
-    temperature: T,
-    /// The sums of the rows. With `LOG`, their logarithms when results are computed.
+    scale: T,
+    /// The sums of the rows so far; when results are computed, as [`from_sum`] returns them.
     sums: &'a mut [f64],
-    to: Option<&'a mut [T]>,
+    /// What is computed.
+    what: Columns<'a, T>,
 }
 
 impl<T: Float, const LOG: bool> Loop for ColumnsLoop<'_, T, LOG> {
@@ -155,13 +174,27 @@ impl<T: Float, const LOG: bool> Loop for ColumnsLoop<'_, T, LOG> {
     #[inline(always)]
     fn run(self) {
         let elements = self.row.iter().zip(self.largest).zip(self.sums);
-        if let Some(to) = self.to {
-            for (to, ((x, largest), sum)) in to.iter_mut().zip(elements) {
-                *to = result::<T, LOG>(*x, *largest, self.temperature, T::narrow(*sum));
+        match self.what {
+            Columns::Sums => {
+                for ((x, largest), sum) in elements {
+                    *sum += power(*x, *largest, self.scale).widen();
+                }
             }
-        } else {
-            for ((x, largest), sum) in elements {
-                *sum += power(*x, *largest, self.temperature).widen();
+            Columns::Powers(to) => {
+                for (to, ((x, largest), sum)) in to.iter_mut().zip(elements) {
+                    *to = power(*x, *largest, self.scale);
+                    *sum += to.widen();
+                }
+            }
+            Columns::Results(to) => {
+                for (to, ((x, largest), sum)) in to.iter_mut().zip(elements) {
+                    *to = result::<T, LOG>(*x, *largest, self.scale, T::narrow(*sum));
+                }
+            }
+            Columns::Scaled(to) => {
+                for (to, (_, sum)) in to.iter_mut().zip(elements) {
+                    *to = to.times(T::narrow(*sum));
+                }
             }
         }
     }
@@ -171,10 +204,14 @@ fn forward<T: Float + 'static, const LOG: bool>(
     args: &KernelArgs<'_>,
     level: Level,
     rows: Rows,
-    temperature: T,
+    scale: T,
     dtype: DType,
 ) -> Result<()> {
     let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
+    if rows.inner == 1 && rows.size <= softmax_rows::LONGEST {
+        softmax_rows::forward::<T, LOG>(args, level, rows, scale, (&data, &out));
+        return Ok(());
+    }
     rows.in_pieces(args, &|outer, first, width| {
         let at = |k: usize| (outer * rows.size + k) * rows.inner + first;
         if rows.inner == 1 {
@@ -183,12 +220,11 @@ fn forward<T: Float + 'static, const LOG: bool>(
             // row are no longer used when `fill` runs, and each piece is read before it is written.
             let row = |from: usize, to: usize| unsafe { data.slice(start + from..start + to) };
             let largest = fold::<T, Max>(level, row(0, rows.size));
-            let lanes = level.run(SumLoop { row: row(0, rows.size), largest, temperature });
-            let sum = join_lanes::<T, Sum>(lanes);
-            let sum = T::narrow(if LOG { sum.ln() } else { sum });
+            let lanes = level.run(SumLoop { row: row(0, rows.size), largest, scale });
+            let sum = T::narrow(from_sum::<LOG>(join_lanes::<T, Sum>(lanes)));
             let fill = |piece: std::ops::Range<usize>, to: &mut [T]| {
                 let row = row(piece.start - start, piece.end - start);
-                level.run(QuotientLoop::<_, LOG> { row, largest, temperature, sum, to });
+                level.run(QuotientLoop::<_, LOG> { row, largest, scale, sum, to });
             };
             // SAFETY: `in_pieces` gives this row to this thread alone. `fill` reads each piece of the data before the
             // piece is written.
@@ -201,15 +237,24 @@ fn forward<T: Float + 'static, const LOG: bool>(
         // element is last read by the `write` that overwrites it, before the write.
         let row = |k: usize| unsafe { data.slice(at(k)..at(k) + width) };
         (0..rows.size).for_each(|k| fold_each::<T, Max>(level, largest, row(k)));
+        // The powers are kept in the output, unless it has the data or old values.
+        let keeps = !LOG && out.mode().is_free();
+        // SAFETY: `in_pieces` gives these elements to this thread alone, and no input is in the output's memory.
+        let kept = |k: usize| unsafe { out.slice_mut(at(k)..at(k) + width) };
         for k in 0..rows.size {
-            level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, temperature, sums, to: None });
+            let what = if keeps { Columns::Powers(kept(k)) } else { Columns::Sums };
+            level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, sums, what });
         }
-        if LOG {
-            sums.iter_mut().for_each(|sum| *sum = sum.ln());
-        }
+        sums.iter_mut().for_each(|sum| *sum = from_sum::<LOG>(*sum));
         for k in 0..rows.size {
+            if keeps {
+                let what = Columns::Scaled(kept(k));
+                level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, sums, what });
+                continue;
+            }
             let fill = |_: std::ops::Range<usize>, to: &mut [T]| {
-                level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, temperature, sums, to: Some(to) });
+                let what = Columns::Results(to);
+                level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, sums, what });
             };
             // SAFETY: this thread alone uses these columns. `width <= COLUMNS` elements are one piece of `write`, so a
             // single call of `fill` reads them before they are written.
@@ -251,7 +296,7 @@ struct GradientLoop<'a, T, const LOG: bool> {
     g: &'a [T],
     y: &'a [T],
     sums: &'a [f64],
-    temperature: T,
+    scale: T,
     to: &'a mut [T],
 }
 
@@ -264,11 +309,11 @@ impl<T: Float, const LOG: bool> Loop for GradientLoop<'_, T, LOG> {
         if let [sum] = self.sums {
             let sum = T::narrow(*sum);
             for ((to, g), y) in elements {
-                *to = through(*g, *y, sum).over(self.temperature);
+                *to = through(*g, *y, sum).times(self.scale);
             }
         } else {
             for (((to, g), y), sum) in elements.zip(self.sums) {
-                *to = through(*g, *y, T::narrow(*sum)).over(self.temperature);
+                *to = through(*g, *y, T::narrow(*sum)).times(self.scale);
             }
         }
     }
@@ -290,7 +335,7 @@ fn backward<T: Float + 'static, const LOG: bool>(
     args: &KernelArgs<'_>,
     level: Level,
     rows: Rows,
-    temperature: T,
+    scale: T,
     dtype: DType,
 ) -> Result<()> {
     let (ograd, output, out) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1), Sink::<T>::of(args, 0, dtype)?);
@@ -314,7 +359,7 @@ fn backward<T: Float + 'static, const LOG: bool>(
         for k in 0..n_writes {
             let fill = |piece: std::ops::Range<usize>, to: &mut [T]| {
                 let (g, y) = read(piece.start, piece.end);
-                level.run(GradientLoop::<_, LOG> { g, y, sums, temperature, to });
+                level.run(GradientLoop::<_, LOG> { g, y, sums, scale, to });
             };
             // SAFETY: `in_pieces` gives these elements of the output to this thread alone. `fill` reads each piece
             // before the piece is written.

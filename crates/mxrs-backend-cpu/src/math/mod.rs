@@ -12,7 +12,7 @@ pub use tanh::tanh;
 /// Distance of two floats in units in the last place of `exact`; values below the smallest normal number count like
 /// that number.
 #[cfg(test)]
-fn ulps(got: f32, exact: f64) -> f64 {
+pub(crate) fn ulps(got: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if got == rounded || (got.is_nan() && exact.is_nan()) {
         return 0.0;

@@ -71,7 +71,7 @@ impl Rule for LambPhase1Params {
 
 /// The ratio `r1 / r2` by which the learning rate is multiplied; `r1` is the norm of the weight, `r2` that of the
 /// direction.
-pub(crate) fn trust([lower, upper]: [f32; 2], r1: f64, r2: f64) -> f64 {
+pub fn trust([lower, upper]: [f32; 2], r1: f64, r2: f64) -> f64 {
     let mut r1 = r1;
     if lower >= 0.0 {
         r1 = r1.max(f64::from(lower));

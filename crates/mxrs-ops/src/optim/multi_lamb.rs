@@ -43,7 +43,7 @@ op_params! {
 
 impl MultiLambParams {
     /// Parameters of phase 1 for weight number `which`.
-    fn phase1(&self, which: usize) -> LambPhase1Params {
+    pub fn phase1(&self, which: usize) -> LambPhase1Params {
         LambPhase1Params {
             beta1: self.beta1,
             beta2: self.beta2,

@@ -3,6 +3,7 @@
 //! Programs of the package `mxrs-benches` do the measuring. This module builds them in release mode and runs them with the
 //! paths of the peers. It judges no result: the exit code reports only whether something failed.
 
+mod bandwidth;
 mod engine;
 mod gemm;
 mod kvstore;
@@ -27,6 +28,8 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum What {
+    /// Optimizer updates, reductions, softmax and normalization, and the bandwidth of memory
+    Bandwidth(bandwidth::Args),
     /// Dependency engines: MXNet 1.9.1's through the C interface of its wheel, and ours
     Engine(engine::Args),
     /// Products of matrices: ours, OpenBLAS's and oneDNN's
@@ -96,6 +99,7 @@ enum Isa {
 /// Fails if the comparison's program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
     match &args.what {
+        What::Bandwidth(args) => bandwidth::run(args),
         What::Engine(args) => engine::run(args),
         What::Gemm(args) => gemm::run(args),
         What::Kvstore(args) => kvstore::run(args),

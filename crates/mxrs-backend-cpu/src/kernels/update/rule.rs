@@ -1,33 +1,35 @@
-//! The formulas of the updates, and the hyperparameters of a call. The formulas are those of `mxrs_ops::optim`, in `f32`.
+//! The hyperparameters of a call that updates weights.
 
-use super::MOST_STATES;
-use crate::level::Loop;
 use mxrs_op::OpCall;
-use mxrs_ops::PreloadedAdamParams;
 use mxrs_ops::optim::adagrad::{AdaGradParams, DecayedAdaGradParams};
 use mxrs_ops::optim::adam::AdamParams;
 use mxrs_ops::optim::adamw::AdamwParams;
 use mxrs_ops::optim::ftml::FtmlParams;
 use mxrs_ops::optim::ftrl::FtrlParams;
+use mxrs_ops::optim::lamb::{LambPhase1Params, LambPhase2Params};
+use mxrs_ops::optim::multi_adamw::MultiAdamwParams;
 use mxrs_ops::optim::multi_sgd::{MultiSgdMomParams, MultiSgdParams};
 use mxrs_ops::optim::nag::{NagInPlaceParams, NagParams};
 use mxrs_ops::optim::preloaded_sgd::{PreloadedSgdMomParams, PreloadedSgdParams};
 use mxrs_ops::optim::rmsprop::{RmsPropAlexParams, RmsPropParams};
 use mxrs_ops::optim::sgd::{SgdMomParams, SgdParams};
 use mxrs_ops::optim::signum::{SignSgdParams, SignumParams};
+use mxrs_ops::{AdaDeltaParams, AdamaxParams, DcAsgdParams, NadamParams, PreloadedAdamParams};
 
-/// The hyperparameters of an update, except learning rate and weight decay.
+/// The hyperparameters of an update, except its rates.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    kind: Kind,
+    /// The formula.
+    pub kind: Kind,
     /// Factor of the gradient.
     pub rescale_grad: f32,
     /// Gradients are clipped to ± this bound; infinite if they are not clipped.
-    bound: f32,
+    pub bound: f32,
 }
 
+/// The formula of an update, with the hyperparameters that only this formula has.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+pub enum Kind {
     Descent,
     Momentum(f32),
     Adam {
@@ -39,7 +41,6 @@ enum Kind {
         beta1: f32,
         beta2: f32,
         epsilon: f32,
-        eta: f32,
     },
     /// With the momentum's weight decay of the new weight, or of the old one.
     Nesterov {
@@ -66,7 +67,7 @@ enum Kind {
         lamda1: f32,
         beta: f32,
     },
-    /// The last two are `1 - beta1^t` and `1 - beta2^t`.
+    /// `left1` is `1 - beta1^t`, `left2` is `1 - beta2^t`.
     Ftml {
         beta1: f32,
         beta2: f32,
@@ -77,26 +78,82 @@ enum Kind {
     AdaGrad {
         epsilon: f32,
     },
+    AdaDelta {
+        rho: f32,
+        epsilon: f32,
+    },
+    Adamax {
+        beta1: f32,
+        beta2: f32,
+    },
+    Nadam {
+        beta1: f32,
+        beta2: f32,
+        rest1: f32,
+        rest2: f32,
+        epsilon: f32,
+        by_grad: f32,
+        by_mean: f32,
+        by_var: f32,
+    },
+    DelayCompensated {
+        lamda: f32,
+    },
+    DelayCompensatedMomentum {
+        momentum: f32,
+        lamda: f32,
+    },
+    /// The direction of a step of LAMB, in place of the weight. `left1` and `left2` are 1 without correction of the moments,
+    /// otherwise as in `Ftml`.
+    LambDirection {
+        beta1: f32,
+        beta2: f32,
+        epsilon: f32,
+        left1: f32,
+        left2: f32,
+    },
+    /// A step along a known direction.
+    Along,
 }
 
-/// Learning rates and weight decays: numbers known when the call is planned, or the last two inputs, each with one value for
-/// each of this many weights.
+/// The rates of one weight.
+#[derive(Clone, Copy, Debug)]
+pub struct Rate {
+    /// Learning rate.
+    pub lr: f32,
+    /// Weight decay.
+    pub wd: f32,
+    /// Factor of the whole step in AdamW; 1 for others.
+    pub eta: f32,
+}
+
+impl Rate {
+    /// The rate of an update without a factor of the whole step.
+    pub fn new(lr: f32, wd: f32) -> Self {
+        Self { lr, wd, eta: 1.0 }
+    }
+}
+
+/// Where the rates of a call come from.
 pub enum Rates {
-    /// A learning rate and a weight decay for each weight.
-    Known(Vec<(f32, f32)>),
-    /// Known numbers for one weight; the factor of the gradient is the last input. If it is 0 or not finite, nothing changes.
-    WithScale((f32, f32)),
-    /// Number of weights.
+    /// Known when the call is planned: one for each weight.
+    Known(Vec<Rate>),
+    /// Known for each weight; the factor of the gradient is the last input. If it is 0 or not finite, nothing changes.
+    WithScale(Vec<Rate>),
+    /// The last two inputs are learning rates and weight decays of this many weights.
     Inputs(usize),
+    /// One weight. The learning rate is multiplied by the ratio of the norms of weight and direction, which are inputs 2 and
+    /// 3. The two numbers limit the norm of the weight.
+    Trusted(Rate, [f32; 2]),
 }
 
 impl Rates {
     /// Number of weights.
     pub fn n_weights(&self) -> usize {
         match self {
-            Self::Known(all) => all.len(),
-            Self::WithScale(_) => 1,
+            Self::Known(all) | Self::WithScale(all) => all.len(),
             Self::Inputs(n) => *n,
+            Self::Trusted(..) => 1,
         }
     }
 
@@ -105,7 +162,7 @@ impl Rates {
         match self {
             Self::Known(_) => 0,
             Self::WithScale(_) => 1,
-            Self::Inputs(_) => 2,
+            Self::Inputs(_) | Self::Trusted(..) => 2,
         }
     }
 }
@@ -113,6 +170,19 @@ impl Rates {
 /// The bound of a parameter, which is negative for none.
 fn bound(value: f32) -> f32 {
     if value >= 0.0 { value } else { f32::INFINITY }
+}
+
+/// `1 - beta^t`.
+fn left(beta: f32, t: i32) -> f32 {
+    (1.0 - f64::from(beta).powi(t)) as f32
+}
+
+fn one(lr: f32, wd: f32) -> Rates {
+    Rates::Known(vec![Rate::new(lr, wd)])
+}
+
+fn lists(lrs: &[f32], wds: &[f32]) -> Rates {
+    Rates::Known(lrs.iter().zip(wds).map(|(lr, wd)| Rate::new(*lr, *wd)).collect())
 }
 
 impl Rule {
@@ -123,20 +193,32 @@ impl Rule {
     /// Number of states of a weight.
     pub fn n_states(&self) -> usize {
         match self.kind {
-            Kind::Descent | Kind::Sign => 0,
+            Kind::Descent | Kind::Sign | Kind::Along => 0,
             Kind::Momentum(_) | Kind::Nesterov { .. } | Kind::MomentumSign { .. } => 1,
-            Kind::RmsProp { .. } | Kind::AdaGrad { .. } => 1,
-            Kind::Adam { .. } | Kind::AdamW { .. } | Kind::Ftrl { .. } => 2,
+            Kind::RmsProp { .. } | Kind::AdaGrad { .. } | Kind::DelayCompensated { .. } => 1,
+            Kind::Adam { .. } | Kind::AdamW { .. } | Kind::Ftrl { .. } | Kind::AdaDelta { .. } => 2,
+            Kind::Adamax { .. } | Kind::Nadam { .. } | Kind::DelayCompensatedMomentum { .. } => 2,
+            Kind::LambDirection { .. } => 2,
             Kind::CenteredRmsProp { .. } | Kind::Ftml { .. } => 3,
         }
     }
 
-    /// The rule of a call, by its operator's name; `None` for operators that are not updates.
+    /// The direction of LAMB with these parameters.
+    pub fn lamb(p: &LambPhase1Params) -> (Self, Rate) {
+        let (left1, left2) = if p.bias_correction { (left(p.beta1, p.t), left(p.beta2, p.t)) } else { (1.0, 1.0) };
+        let kind = Kind::LambDirection { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon, left1, left2 };
+        (Self::new(kind, p.rescale_grad, p.clip_gradient), Rate::new(0.0, p.wd))
+    }
+
+    fn nesterov(p: &NagParams, of_new: bool) -> (Self, Rates) {
+        let kind = Kind::Nesterov { momentum: p.momentum, of_new };
+        (Self::new(kind, p.rescale_grad, p.clip_gradient), one(p.lr, p.wd))
+    }
+
+    /// The rule of a call, by its operator's name; `None` for operators that are not updates by one formula.
     pub fn of(call: &OpCall<'_>) -> Option<(Self, Rates)> {
         let params = call.params;
-        let lists = |lrs: &[f32], wds: &[f32]| Rates::Known(lrs.iter().copied().zip(wds.iter().copied()).collect());
         let weights = |n: i32| Rates::Inputs(usize::try_from(n).unwrap_or(0));
-        let one = |lr: f32, wd: f32| Rates::Known(vec![(lr, wd)]);
         Some(match call.op.name {
             "sgd_update" | "mp_sgd_update" => {
                 let p = params.get::<SgdParams>();
@@ -174,8 +256,16 @@ impl Rule {
             }
             "_adamw_update" | "_mp_adamw_update" => {
                 let p = params.get::<AdamwParams>();
-                let kind = Kind::AdamW { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon, eta: p.eta };
-                (Self::new(kind, 1.0, p.clip_gradient), Rates::WithScale((p.lr, p.wd)))
+                let kind = Kind::AdamW { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon };
+                let rate = Rate { eta: p.eta, ..Rate::new(p.lr, p.wd) };
+                (Self::new(kind, 1.0, p.clip_gradient), Rates::WithScale(vec![rate]))
+            }
+            "_multi_adamw_update" | "_multi_mp_adamw_update" => {
+                let p = params.get::<MultiAdamwParams>();
+                let kind = Kind::AdamW { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon };
+                let rates = p.lrs.0.iter().zip(&p.wds.0).zip(&p.etas.0);
+                let rates = rates.map(|((lr, wd), eta)| Rate { lr: *lr, wd: *wd, eta: *eta }).collect();
+                (Self::new(kind, 1.0, p.clip_gradient), Rates::WithScale(rates))
             }
             "nag_mom_update" => Self::nesterov(params.get::<NagParams>(), false),
             "_nag_mom_update" | "mp_nag_mom_update" => Self::nesterov(&params.get::<NagInPlaceParams>().0, true),
@@ -206,8 +296,7 @@ impl Rule {
             }
             "ftml_update" => {
                 let p = params.get::<FtmlParams>();
-                let left = |beta: f32| (1.0 - f64::from(beta).powi(p.t)) as f32;
-                let (left1, left2) = (left(p.beta1), left(p.beta2));
+                let (left1, left2) = (left(p.beta1, p.t), left(p.beta2, p.t));
                 let kind = Kind::Ftml { beta1: p.beta1, beta2: p.beta2, epsilon: p.epsilon as f32, left1, left2 };
                 (Self::new(kind, p.rescale_grad, p.clip_grad), one(p.lr, p.wd))
             }
@@ -221,146 +310,42 @@ impl Rule {
                 let kind = Kind::AdaGrad { epsilon: p.epsilon };
                 (Self::new(kind, p.rescale_grad, p.clip_gradient), one(p.lr, p.wd))
             }
+            "_adadelta_update" => {
+                let p = params.get::<AdaDeltaParams>();
+                let kind = Kind::AdaDelta { rho: p.rho, epsilon: p.epsilon };
+                (Self::new(kind, p.rescale_grad, p.clip_gradient), one(0.0, p.wd))
+            }
+            "_adamax_update" => {
+                let p = params.get::<AdamaxParams>();
+                let kind = Kind::Adamax { beta1: p.beta1, beta2: p.beta2 };
+                (Self::new(kind, p.rescale_grad, p.clip_gradient), one(p.lr, p.wd))
+            }
+            "_nadam_update" => {
+                let p = params.get::<NadamParams>();
+                let NadamParams { beta1, beta2, rest1, rest2, epsilon, by_grad, by_mean, by_var, .. } = *p;
+                let kind = Kind::Nadam { beta1, beta2, rest1, rest2, epsilon, by_grad, by_mean, by_var };
+                (Self::new(kind, p.rescale_grad, p.clip_gradient), one(p.lr, p.wd))
+            }
+            "_dcasgd_update" => {
+                let p = params.get::<DcAsgdParams>();
+                let kind = Kind::DelayCompensated { lamda: p.lamda };
+                (Self::new(kind, p.rescale_grad, p.clip_gradient), one(p.lr, p.wd))
+            }
+            "_dcasgd_mom_update" => {
+                let p = params.get::<DcAsgdParams>();
+                let kind = Kind::DelayCompensatedMomentum { momentum: p.momentum, lamda: p.lamda };
+                (Self::new(kind, p.rescale_grad, p.clip_gradient), one(p.lr, p.wd))
+            }
+            "lamb_update_phase1" | "mp_lamb_update_phase1" => {
+                let (rule, rate) = Self::lamb(params.get::<LambPhase1Params>());
+                (rule, Rates::Known(vec![rate]))
+            }
+            "lamb_update_phase2" | "mp_lamb_update_phase2" => {
+                let p = params.get::<LambPhase2Params>();
+                let limits = [p.lower_bound, p.upper_bound];
+                (Self::new(Kind::Along, 1.0, -1.0), Rates::Trusted(Rate::new(p.lr, 0.0), limits))
+            }
             _ => return None,
         })
-    }
-
-    fn nesterov(p: &NagParams, of_new: bool) -> (Self, Rates) {
-        let kind = Kind::Nesterov { momentum: p.momentum, of_new };
-        (Self::new(kind, p.rescale_grad, p.clip_gradient), Rates::Known(vec![(p.lr, p.wd)]))
-    }
-}
-
-/// The update of one piece of a weight, whose elements were copied to buffers.
-pub struct Step<'a> {
-    /// The formula.
-    pub rule: Rule,
-    /// Learning rate.
-    pub lr: f32,
-    /// Weight decay.
-    pub wd: f32,
-    /// The weight.
-    pub weight: &'a mut [f32],
-    /// Its gradient.
-    pub grad: &'a [f32],
-    /// Its states. Those that the formula does not have are left alone.
-    pub states: [&'a mut [f32]; MOST_STATES],
-}
-
-/// `x` limited to ±`bound`; NaN stays NaN.
-#[inline(always)]
-fn clip(x: f32, bound: f32) -> f32 {
-    let below = if x > bound { bound } else { x };
-    if below < -bound { -bound } else { below }
-}
-
-/// 1, -1 or 0, as `x`; NaN stays NaN.
-#[inline(always)]
-fn sign(x: f32) -> f32 {
-    if x > 0.0 {
-        1.0
-    } else if x < 0.0 {
-        -1.0
-    } else {
-        x * 0.0
-    }
-}
-
-impl Loop for Step<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { rule: Rule { kind, rescale_grad, bound }, lr, wd, weight, grad, states: [first, second, third] } =
-            self;
-        let weights = weight.iter_mut().zip(grad);
-        let clipped = |g: &f32| clip(rescale_grad * g, bound);
-        let decayed = |g: &f32, w: f32| clip(rescale_grad * g + wd * w, bound);
-        match kind {
-            Kind::Descent => {
-                weights.for_each(|(w, g)| *w -= lr * (clipped(g) + wd * *w));
-            }
-            Kind::Momentum(momentum) => {
-                for ((w, g), m) in weights.zip(first) {
-                    *m = momentum * *m - lr * (clipped(g) + wd * *w);
-                    *w += *m;
-                }
-            }
-            Kind::Adam { beta1, beta2, epsilon } => {
-                for (((w, g), m), v) in weights.zip(first).zip(second) {
-                    let g = decayed(g, *w);
-                    *m = beta1 * *m + (1.0 - beta1) * g;
-                    *v = beta2 * *v + (1.0 - beta2) * g * g;
-                    *w -= lr * *m / (v.sqrt() + epsilon);
-                }
-            }
-            Kind::AdamW { beta1, beta2, epsilon, eta } => {
-                for (((w, g), m), v) in weights.zip(first).zip(second) {
-                    let g = clipped(g);
-                    *m = beta1 * *m + (1.0 - beta1) * g;
-                    *v = beta2 * *v + (1.0 - beta2) * g * g;
-                    *w -= eta * (lr * *m / (v.sqrt() + epsilon) + wd * *w);
-                }
-            }
-            Kind::Nesterov { momentum, of_new } => {
-                for ((w, g), m) in weights.zip(first) {
-                    let (g, left) = (clipped(g), momentum * *m);
-                    let new = *w - left + (1.0 + momentum) * (left - lr * (g + wd * *w));
-                    *m = left - lr * (g + wd * if of_new { new } else { *w });
-                    *w = new;
-                }
-            }
-            Kind::Sign => {
-                weights.for_each(|(w, g)| *w = (1.0 - lr * wd) * *w - lr * sign(*g));
-            }
-            Kind::MomentumSign { momentum, wd_lh } => {
-                for ((w, g), m) in weights.zip(first) {
-                    *m = momentum * *m - (1.0 - momentum) * (wd * *w + clipped(g));
-                    *w = (1.0 - lr * wd_lh) * *w + lr * sign(*m);
-                }
-            }
-            Kind::RmsProp { gamma1, epsilon, bound } => {
-                for ((w, g), n) in weights.zip(first) {
-                    let g = decayed(g, *w);
-                    *n = gamma1 * *n + (1.0 - gamma1) * g * g;
-                    *w = clip(*w - lr * g / (*n + epsilon).sqrt(), bound);
-                }
-            }
-            Kind::CenteredRmsProp { gamma1, gamma2, epsilon, bound } => {
-                for ((((w, g), n), mean), delta) in weights.zip(first).zip(second).zip(third) {
-                    let g = decayed(g, *w);
-                    *n = gamma1 * *n + (1.0 - gamma1) * g * g;
-                    *mean = gamma1 * *mean + (1.0 - gamma1) * g;
-                    *delta = gamma2 * *delta - lr * g / (*n - *mean * *mean + epsilon).sqrt();
-                    *w = clip(*w + *delta, bound);
-                }
-            }
-            Kind::Ftrl { lamda1, beta } => {
-                for (((w, g), z), n) in weights.zip(first).zip(second) {
-                    let g = clipped(g);
-                    let sum = *n + g * g;
-                    *z += g - (sum.sqrt() - n.sqrt()) * *w / lr;
-                    *n = sum;
-                    let new = (sign(*z) * lamda1 - *z) / ((beta + sum.sqrt()) / lr + wd);
-                    *w = if z.abs() <= lamda1 { 0.0 } else { new };
-                }
-            }
-            Kind::Ftml { beta1, beta2, epsilon, left1, left2 } => {
-                for ((((w, g), d), v), z) in weights.zip(first).zip(second).zip(third) {
-                    let g = decayed(g, *w);
-                    *v = beta2 * *v + (1.0 - beta2) * g * g;
-                    let new = left1 / lr * ((*v / left2).sqrt() + epsilon);
-                    *z = beta1 * *z + (1.0 - beta1) * g - (new - beta1 * *d) * *w;
-                    *d = new;
-                    *w = -*z / new;
-                }
-            }
-            Kind::AdaGrad { epsilon } => {
-                for ((w, g), sum) in weights.zip(first) {
-                    let g = clipped(g);
-                    *sum += g * g;
-                    *w -= lr * (g / (*sum + epsilon).sqrt() + wd * *w);
-                }
-            }
-        }
     }
 }

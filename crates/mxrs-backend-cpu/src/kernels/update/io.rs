@@ -1,0 +1,165 @@
+//! The tensors of an update, piece by piece, as slices of `f32`.
+
+use super::PIECE;
+use crate::number::Element;
+use crate::pointwise::HalfFloat;
+use crate::tensors::{Mode, Sink, Source};
+use half::{bf16, f16};
+use mxrs_op::{KernelArgs, OpCall, TensorDesc};
+use mxrs_types::{DType, Result};
+use std::ops::Range;
+
+/// The dtypes of a call's tensors.
+pub struct Types {
+    inputs: Vec<DType>,
+    outputs: Vec<DType>,
+}
+
+impl Types {
+    /// The dtypes of a call.
+    ///
+    /// # Errors
+    /// Fails if an input is neither `f32` nor a 16-bit float.
+    pub fn of(call: &OpCall<'_>) -> std::result::Result<Self, String> {
+        if let Some(desc) = call.inputs.iter().find(|d| !matches!(d.dtype, DType::F32 | DType::F16 | DType::BF16)) {
+            return Err(format!("{} on {}", call.op.name, desc.dtype));
+        }
+        let types = |descs: &[TensorDesc]| descs.iter().map(|desc| desc.dtype).collect();
+        Ok(Self { inputs: types(call.inputs), outputs: types(call.outputs) })
+    }
+
+    /// The tensors of a running call.
+    ///
+    /// # Errors
+    /// Fails as [`Mode::of`] does.
+    pub fn io<'a>(&'a self, args: &'a KernelArgs<'a>) -> Result<Io<'a>> {
+        let modes = (0..self.outputs.len()).map(|output| Mode::of(args, output, self.outputs[output]));
+        Ok(Io { args, types: self, modes: modes.collect::<Result<_>>()? })
+    }
+}
+
+/// The tensors of a running call.
+pub struct Io<'a> {
+    /// The arguments of the call.
+    pub args: &'a KernelArgs<'a>,
+    types: &'a Types,
+    modes: Vec<Mode>,
+}
+
+impl Io<'_> {
+    /// Whether an input is `f32`.
+    pub fn is_f32(&self, input: usize) -> bool {
+        self.types.inputs[input] == DType::F32
+    }
+
+    /// Whether an output is the memory of an input, and both are `f32`, so that the input is updated where it is.
+    pub fn is_in_place(&self, input: usize, output: usize) -> bool {
+        let (from, to) = (&self.args.inputs[input], &self.args.outputs[output]);
+        self.types.inputs[input] == DType::F32
+            && self.types.outputs[output] == DType::F32
+            && self.modes[output] == Mode::Copy
+            && (from.as_ptr(), from.len_bytes()) == (to.as_ptr(), to.len_bytes())
+    }
+
+    /// The elements `at` of an input that an output replaces: the elements themselves if the output is the
+    /// [same memory](Self::is_in_place), otherwise a copy in the buffer. The caller later passes the copy to [`Self::store`].
+    ///
+    /// # Safety
+    /// While the slice exists, no other code may use these elements of the input and of the output.
+    pub unsafe fn open<'b>(
+        &'b self,
+        (input, output): (usize, usize),
+        at: Range<usize>,
+        buffer: &'b mut [f32; PIECE],
+    ) -> &'b mut [f32] {
+        if self.is_in_place(input, output) {
+            let sink = Sink::<f32>::with_mode(self.args, output, self.modes[output]);
+            // SAFETY: the caller's contract is that of `slice_mut`.
+            return unsafe { sink.slice_mut(at) };
+        }
+        let buffer = &mut buffer[..at.len()];
+        // SAFETY: the caller's contract includes that of `load`.
+        unsafe { self.load(input, at, buffer) };
+        buffer
+    }
+
+    /// The elements `at` of an input that no output replaces: the elements themselves, or if they are 16-bit floats, a copy
+    /// in the buffer.
+    ///
+    /// # Safety
+    /// No thread may write these elements while the slice exists.
+    pub unsafe fn read<'b>(&'b self, input: usize, at: Range<usize>, buffer: &'b mut [f32; PIECE]) -> &'b [f32] {
+        // SAFETY: the caller's contract is that of `slice` and of `load`; the dtype is that of the planned call.
+        unsafe {
+            if self.is_f32(input) {
+                return Source::<f32>::of(self.args, input).slice(at);
+            }
+            let buffer = &mut buffer[..at.len()];
+            self.load(input, at, buffer);
+            buffer
+        }
+    }
+
+    /// One element of an input.
+    ///
+    /// # Safety
+    /// No thread may write the element during the call.
+    pub unsafe fn one(&self, input: usize, index: usize) -> f32 {
+        let mut one = [0.0];
+        // SAFETY: the caller's contract is that of `load`.
+        unsafe { self.load(input, index..index + 1, &mut one) };
+        one[0]
+    }
+
+    /// Copies the elements `at` of an input.
+    ///
+    /// # Safety
+    /// No thread may write these elements during the call.
+    pub unsafe fn load(&self, input: usize, at: Range<usize>, to: &mut [f32]) {
+        // SAFETY: the caller's contract is that of `slice`; the dtypes are those of the planned call.
+        unsafe {
+            match self.types.inputs[input] {
+                DType::F16 => f16::widen(Source::of(self.args, input).slice(at), to),
+                DType::BF16 => bf16::widen(Source::of(self.args, input).slice(at), to),
+                _ => to.copy_from_slice(Source::<f32>::of(self.args, input).slice(at)),
+            }
+        }
+    }
+
+    /// Writes the elements `at` of an output, or adds to them, as the request says.
+    ///
+    /// # Safety
+    /// No other thread may use these elements during the call.
+    pub unsafe fn store(&self, output: usize, at: Range<usize>, from: &[f32]) {
+        // SAFETY: the caller's contract is that of `put`; the dtypes are those of the planned call.
+        unsafe {
+            match self.types.outputs[output] {
+                DType::F16 => self.put::<f16>(output, at, |to| f16::narrow(from, to)),
+                DType::BF16 => self.put::<bf16>(output, at, |to| bf16::narrow(from, to)),
+                _ => self.put::<f32>(output, at, |to| to.copy_from_slice(from)),
+            }
+        }
+    }
+
+    /// Lets `fill` compute at most [`PIECE`] elements, and writes them to the output or adds them to the old values.
+    ///
+    /// # Safety
+    /// No other thread may use these elements during the call.
+    unsafe fn put<T: Element>(&self, output: usize, at: Range<usize>, fill: impl FnOnce(&mut [T])) {
+        let mode = self.modes[output];
+        if mode == Mode::Skip {
+            return;
+        }
+        let sink = Sink::<T>::with_mode(self.args, output, mode);
+        // SAFETY: the caller's contract is that of `slice_mut`.
+        let to = unsafe { sink.slice_mut(at) };
+        if mode == Mode::Add {
+            let mut made = [T::ZERO; PIECE];
+            let made = &mut made[..to.len()];
+            fill(made);
+            to.iter_mut().zip(made).for_each(|(to, x)| *to = to.plus(*x));
+        } else {
+            fill(to);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Steps with normally distributed noise: `_sgld_update`. Element `i` computes its noise from the words `2 i` and `2 i + 1` of
+//! the call's random numbers by the Box-Muller method.
+
+use super::io::{Io, Types};
+use super::step::clip;
+use super::{LINE, PIECE};
+use crate::kernels::philox::fill_uniform;
+use crate::level::{Level, Loop};
+use crate::math;
+use crate::plan::{Planned, row_major};
+use crate::split::Tensors;
+use mxrs_op::{OpCall, RandomCall};
+use mxrs_ops::SgldParams;
+use mxrs_types::Error;
+use std::f32::consts::FRAC_PI_2;
+use std::ops::Range;
+
+/// Plans the call.
+pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
+    let types = Types::of(call)?;
+    let p = call.params.get::<SgldParams>();
+    let bound = if p.clip_gradient >= 0.0 { p.clip_gradient } else { f32::INFINITY };
+    let noisy = Noisy { lr: p.lr, wd: p.wd, rescale_grad: p.rescale_grad, bound, level };
+    let weight = Tensors::new(vec![call.outputs[0].shape.n_elements()], LINE);
+    Ok(row_major(call, 0, move |args| {
+        let none = || Error::invalid("random numbers of _sgld_update", "none", "a seed and a number");
+        let random = args.random.ok_or_else(none)?;
+        let io = types.io(args)?;
+        // SAFETY: `in_ranges` gives these elements of both tensors to this thread alone.
+        weight.in_ranges(args.team, &|_, at| unsafe { noisy.update(&io, random, at) });
+        Ok(())
+    }))
+}
+
+struct Noisy {
+    lr: f32,
+    wd: f32,
+    rescale_grad: f32,
+    bound: f32,
+    level: Level,
+}
+
+impl Noisy {
+    /// Updates the elements `at`, which begin at an even index.
+    ///
+    /// # Safety
+    /// No other thread may use these elements of the tensors.
+    unsafe fn update(&self, io: &Io<'_>, random: RandomCall, at: Range<usize>) {
+        let (mut weights, mut grads, mut words) = ([0.0; PIECE], [0.0; PIECE], [0.0; 2 * PIECE]);
+        for start in at.clone().step_by(PIECE) {
+            let piece = start..at.end.min(start + PIECE);
+            let words = &mut words[..2 * piece.len()];
+            fill_uniform(self.level, random, 2 * start as u64, words);
+            // SAFETY: the caller gives this thread these elements.
+            let (weight, grad) =
+                unsafe { (io.open((0, 0), piece.clone(), &mut weights), io.read(1, piece.clone(), &mut grads)) };
+            self.level.run(Step { of: self, weight: &mut *weight, grad, words });
+            if !io.is_in_place(0, 0) {
+                // SAFETY: as above.
+                unsafe { io.store(0, piece, weight) };
+            }
+        }
+    }
+}
+
+struct Step<'a> {
+    of: &'a Noisy,
+    weight: &'a mut [f32],
+    grad: &'a [f32],
+    /// Two uniform numbers for each element.
+    words: &'a [f32],
+}
+
+impl Loop for Step<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Noisy { lr, wd, rescale_grad, bound, .. } = *self.of;
+        let (half, root) = (lr / 2.0, lr.sqrt());
+        for ((w, g), words) in self.weight.iter_mut().zip(self.grad).zip(self.words.as_chunks::<2>().0) {
+            // One minus a number in [0, 1) is never 0, so its logarithm is finite.
+            let radius = (-2.0 * math::ln(1.0 - words[0])).sqrt();
+            let step = half * (clip(rescale_grad * *g, bound) + wd * *w);
+            *w = *w - step + root * (radius * cos_of_turns(words[1]));
+        }
+    }
+}
+
+/// Computes `cos(2 π x)` for `x` from 0 to 1, with 24 bits after the point, so that the reduction to quarters of a turn is
+/// exact. The series of sine and cosine end where the next term is below 3e-9.
+#[inline(always)]
+fn cos_of_turns(x: f32) -> f32 {
+    let quarters = 4.0 * x;
+    let quarter = (quarters + 0.5) as i32;
+    let r = quarters - quarter as f32;
+    // The series are in the square of the angle.
+    let angle = r * FRAC_PI_2;
+    let z = angle * angle;
+    let sine = (2.755_731_9e-6f32).mul_add(z, -1.984_127e-4).mul_add(z, 8.333_333_6e-3).mul_add(z, -0.166_666_67);
+    let sine = (angle * z).mul_add(sine, angle);
+    let cosine = (-2.755_732e-7f32).mul_add(z, 2.480_158_7e-5).mul_add(z, -1.388_888_9e-3);
+    let cosine = cosine.mul_add(z, 4.166_666_8e-2).mul_add(z, -0.5).mul_add(z, 1.0);
+    // A quarter turn makes a cosine a negative sine; half a turn changes the sign.
+    let value = if quarter & 1 == 0 { cosine } else { -sine };
+    if quarter & 2 == 0 { value } else { -value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::ulps;
+
+    #[test]
+    fn cosines_are_within_3_units() {
+        for i in 0..=200_000 {
+            let x = (i * 83) as f32 / 16_777_216.0;
+            let expected = (std::f64::consts::TAU * f64::from(x)).cos();
+            // At quarters of a turn the exact result is 0, and the expected one is the rounding error of the angle.
+            let is_close = (f64::from(cos_of_turns(x)) - expected).abs() < 1e-15;
+            assert!(is_close || ulps(cos_of_turns(x), expected) <= 3.0, "cos of {x} turns");
+        }
+    }
+}
