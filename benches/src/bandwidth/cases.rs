@@ -82,9 +82,9 @@ pub fn all(ops: &OpSet, n: usize) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Whether an operator belongs to an optimizer.
+/// Whether an operator belongs to an optimizer and reads whole weights.
 fn is_update(op: &OpDef) -> bool {
-    let suffixes = ["_update", "_update_phase1", "_update_phase2", "_finite", "_sum_sq", "_lars", "_compression"];
+    let suffixes = ["_update", "_update_phase1", "_update_phase2", "_finite", "_sum_sq", "_compression"];
     suffixes.iter().any(|suffix| op.name.ends_with(suffix))
 }
 

@@ -14,8 +14,8 @@ use mxrs_processor::peak_bandwidth;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// How long the bandwidth is measured before the first call and after the last.
-const PATIENCE: Duration = Duration::from_millis(700);
+/// How long the bandwidth is measured before each call and after the last.
+const PATIENCE: Duration = Duration::from_millis(60);
 
 /// Compares operators with the bandwidth of memory.
 #[derive(Parser)]
@@ -54,7 +54,8 @@ fn report(args: &Args) -> Result<Report> {
     let budget = Budget::share(args.seconds, cases.len());
     let patience = if args.seconds < 1.0 { Duration::ZERO } else { PATIENCE };
     let (mut arena, backends) = (Arena::default(), runtime.backends().list());
-    let before = peak_bandwidth(runtime.team(), patience);
+    // Other programs on the machine use the memory too, so the bandwidth is measured again between the calls.
+    let mut peaks = vec![peak_bandwidth(runtime.team(), patience)];
     let mut measured = Vec::new();
     for case in &cases {
         progress.case(&format!("{} {}", case.op, case.what));
@@ -71,10 +72,9 @@ fn report(args: &Args) -> Result<Report> {
             Err(error) => Err(error),
         };
         measured.push(times);
+        peaks.push(peak_bandwidth(runtime.team(), patience));
         progress.case_done();
     }
-    let after = peak_bandwidth(runtime.team(), patience);
-    let peak = before.max(after);
     let mut section = Section::new(
         "calls",
         "Bytes per second of each call",
@@ -85,11 +85,13 @@ fn report(args: &Args) -> Result<Report> {
             ("megabytes", "MB"),
             ("milliseconds", "ms"),
             ("gbs", "GB/s"),
+            ("probe_gbs", "probe, GB/s"),
             ("share", "share"),
             ("rounds", "rounds"),
         ],
     );
-    for (case, measured) in cases.iter().zip(measured) {
+    for ((case, measured), peaks) in cases.iter().zip(measured).zip(peaks.windows(2)) {
+        let peak = peaks[0].max(peaks[1]);
         let name = [Cell::text(&case.op), Cell::text(&case.what)];
         let rest = match measured {
             Ok((kernel, bytes, times)) => {
@@ -100,13 +102,14 @@ fn report(args: &Args) -> Result<Report> {
                     Cell::Number(bytes as f64 / 1e6, 1),
                     Cell::summary(Summary::of(&times), 1e-3, 2, ""),
                     Cell::number(speed.map(|speed| speed / 1e9), 1, ""),
+                    Cell::Number(peak / 1e9, 1),
                     Cell::number(speed.map(|speed| speed / peak), 2, ""),
                     Cell::Number(times.len() as f64, 0),
                 ]
             }
             Err(error) => {
                 let mut absent = vec![Cell::Absent(format!("{error:#}"))];
-                absent.extend((0..5).map(|_| Cell::Absent(String::new())));
+                absent.extend((0..6).map(|_| Cell::Absent(String::new())));
                 absent
             }
         };
@@ -119,10 +122,8 @@ fn report(args: &Args) -> Result<Report> {
         sections: vec![section],
         notes: vec![
             format!(
-                "Bandwidth of memory: {:.1} GB/s before the calls, {:.1} GB/s after them, by the loop a[i] = b[i] + s c[i] \
-                 on {} threads, as `mxrs profile` measures it. The share is of the larger one.",
-                before / 1e9,
-                after / 1e9,
+                "Probe: the bandwidth of memory by the loop a[i] = b[i] + s c[i] on {} threads, as `mxrs profile` measures it, \
+                 before and after the call; the larger one.",
                 runtime.team().size()
             ),
             "MB: each tensor that is read, and each that is written, once; a tensor updated in place counts twice. GB/s and \

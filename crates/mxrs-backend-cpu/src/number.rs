@@ -44,13 +44,13 @@ pub trait Number: Element + PartialOrd {
     /// The larger of both; NaN if either is NaN.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
-        if self > other || self.is_nan() { self } else { other }
+        if (self > other) | self.is_nan() { self } else { other }
     }
 
     /// The smaller of both; NaN if either is NaN.
     #[inline(always)]
     fn smaller(self, other: Self) -> Self {
-        if self < other || self.is_nan() { self } else { other }
+        if (self < other) | self.is_nan() { self } else { other }
     }
 }
 

@@ -17,7 +17,7 @@ pub const PIECE: usize = 1024;
 
 /// An output of at least this many bytes that is in no input's memory is written around the caches. It is larger than the
 /// caches that a core has to itself.
-const STREAM_FROM: usize = 32 << 20;
+pub const STREAM_FROM: usize = 32 << 20;
 
 /// An input of a running call.
 #[derive(Clone, Copy)]
@@ -92,6 +92,11 @@ impl Mode {
     /// Whether the output's memory holds nothing that the kernel needs, neither inputs nor old values.
     pub fn is_free(self) -> bool {
         matches!(self, Self::Direct | Self::Stream)
+    }
+
+    /// Whether new values replace the old ones.
+    pub fn replaces(self) -> bool {
+        matches!(self, Self::Direct | Self::Stream | Self::Copy)
     }
 
     /// The mode for the request of output `index`, whose dtype is `dtype`.

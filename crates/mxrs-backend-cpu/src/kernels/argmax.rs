@@ -43,6 +43,20 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
     let n_pieces = inner.div_ceil(COLUMNS);
     out_of_place(call, 0, move |args| {
         let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
+        if inner == 1 {
+            in_ranges(args.team, outer, size, &|rows| {
+                // SAFETY: `in_ranges` gives each row and its result to one thread, and the input is other memory.
+                unsafe {
+                    out.write(rows, |at, to| {
+                        for (to, row) in to.iter_mut().zip(at) {
+                            let row = data.slice(row * size..(row + 1) * size);
+                            *to = T::from_f64(first_largest(level, row) as f64);
+                        }
+                    });
+                }
+            });
+            return Ok(());
+        }
         in_ranges(args.team, outer * n_pieces, size * inner.min(COLUMNS), &|pieces| {
             for piece in pieces {
                 let (o, first) = (piece / n_pieces, piece % n_pieces * COLUMNS);
@@ -54,9 +68,7 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
                     let start = (o * size + k) * inner + first;
                     data.slice(start..start + len)
                 };
-                if inner == 1 {
-                    found[0] = first_largest(level, row(0, size)) as u32;
-                } else if size > 0 {
+                if size > 0 {
                     let mut best = [T::ZERO; COLUMNS];
                     best[..width].copy_from_slice(row(0, width));
                     for k in 1..size {
@@ -95,14 +107,15 @@ impl<T: Number> Loop for PositionLoop<'_, T> {
     type Output = usize;
     #[inline(always)]
     fn run(self) -> usize {
-        let is_it = |x: &T| *x == self.max || x.is_nan();
-        for (c, chunk) in self.row.chunks(CHUNK).enumerate() {
+        let is_it = |x: &T| (*x == self.max) | x.is_nan();
+        let (chunks, rest) = self.row.as_chunks::<CHUNK>();
+        for (c, chunk) in chunks.iter().enumerate() {
             // All elements of a chunk are compared, because a loop that ends at the first one is not vectorized.
-            if chunk.iter().fold(false, |any, x| any | is_it(x)) {
+            if chunk.iter().fold(0u32, |any, x| any | u32::from(is_it(x))) != 0 {
                 return c * CHUNK + chunk.iter().position(is_it).unwrap_or(0);
             }
         }
-        0
+        rest.iter().position(is_it).map_or(0, |at| chunks.len() * CHUNK + at)
     }
 }
 
@@ -110,18 +123,24 @@ impl<T: Number> Loop for PositionLoop<'_, T> {
 struct BestLoop<'a, T> {
     k: u32,
     row: &'a [T],
-    best: &'a mut [T; COLUMNS],
-    found: &'a mut [u32; COLUMNS],
+    best: &'a mut [T],
+    found: &'a mut [u32],
 }
 
 impl<T: Number> Loop for BestLoop<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        for ((x, best), found) in self.row.iter().zip(self.best).zip(self.found) {
-            let is_larger = !best.is_nan() && (x.is_nan() || *x > *best);
-            *found = if is_larger { self.k } else { *found };
-            *best = if is_larger { *x } else { *best };
-        }
+        keep_best(self.k, self.row, self.best, self.found);
+    }
+}
+
+/// The slices are arguments, so that the compiler knows that they do not overlap. Conditions are combined without branches.
+#[inline(always)]
+fn keep_best<T: Number>(k: u32, row: &[T], best: &mut [T], found: &mut [u32]) {
+    for ((x, best), found) in row.iter().zip(best).zip(found) {
+        let is_larger = !best.is_nan() & (x.is_nan() | (*x > *best));
+        *found = if is_larger { k } else { *found };
+        *best = if is_larger { *x } else { *best };
     }
 }

@@ -1,9 +1,10 @@
 //! 16-bit floats for kernels that compute in `f32`: the inputs are widened to scratch memory, and the result is rounded
 //! from there.
 
+use crate::level::Level;
 use crate::number::Element;
 use crate::plan::{Planned, adds, kernel};
-use crate::pointwise::HalfFloat;
+use crate::pointwise::{HalfFloat, narrow_at, widen_at};
 use crate::split::in_element_ranges;
 use crate::tensors::{Scratch, Sink, Source};
 use half::{bf16, f16};
@@ -14,7 +15,7 @@ use mxrs_types::{DType, Layout, Result, WriteReq};
 ///
 /// # Errors
 /// Returns the reason why the same call in `f32` cannot be planned.
-pub fn plan(call: &OpCall<'_>, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Planned {
+pub fn plan(call: &OpCall<'_>, level: Level, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Planned {
     let dtype = call.outputs[0].dtype;
     if call.outputs.len() != 1 || call.inputs.iter().any(|desc| desc.dtype != dtype) {
         return Err(format!("no kernel for {} with several dtypes or outputs", call.op.name));
@@ -39,8 +40,8 @@ pub fn plan(call: &OpCall<'_>, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Pl
         }
         let around = Around { wide, places };
         let kernel = match dtype {
-            DType::F16 => kernel(op, adds, move |args| around.run::<f16>(args, dtype)),
-            _ => kernel(op, adds, move |args| around.run::<bf16>(args, dtype)),
+            DType::F16 => kernel(op, adds, move |args| around.run::<f16>(args, level, dtype)),
+            _ => kernel(op, adds, move |args| around.run::<bf16>(args, level, dtype)),
         };
         PlannedKernel {
             input_layouts: vec![Layout::RowMajor; n_inputs],
@@ -60,7 +61,7 @@ struct Around {
 }
 
 impl Around {
-    fn run<H: HalfFloat + Element>(&self, args: &KernelArgs<'_>, dtype: DType) -> Result<()> {
+    fn run<H: HalfFloat + Element>(&self, args: &KernelArgs<'_>, level: Level, dtype: DType) -> Result<()> {
         let mut tensors = Vec::with_capacity(self.places.len());
         for (i, (start, n)) in self.places.iter().enumerate() {
             let place = Scratch::<f32>::of(args, *start, *n);
@@ -69,7 +70,7 @@ impl Around {
                 in_element_ranges(args.team, *n, &|range| {
                     // SAFETY: ranges are disjoint, in the input and in scratch memory, and nothing writes an input
                     // before the kernel has run.
-                    unsafe { H::widen(from.slice(range.clone()), place.slice(range)) };
+                    unsafe { widen_at::<H>(level, from.slice(range.clone()), place.slice(range)) };
                 });
             }
             // SAFETY: `plan` reserved this part of the scratch memory for this tensor alone, and the slices that
@@ -95,7 +96,7 @@ impl Around {
         in_element_ranges(args.team, n, &|range| {
             // SAFETY: ranges are disjoint and each belongs to one thread; the result is in scratch memory, which the
             // output does not overlap.
-            unsafe { out.write(range, |piece, to| H::narrow(result.slice(piece), to)) };
+            unsafe { out.write(range, |piece, to| narrow_at::<H>(level, result.slice(piece), to)) };
         });
         Ok(())
     }

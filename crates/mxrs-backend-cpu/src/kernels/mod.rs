@@ -57,7 +57,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     };
     let is_half = |dtype| matches!(dtype, DType::F16 | DType::BF16);
     if call.inputs.iter().chain(call.outputs).any(|desc| is_half(desc.dtype)) {
-        return half_precision::plan(call, arithmetic);
+        return half_precision::plan(call, level, arithmetic);
     }
     arithmetic(call)
 }

@@ -6,7 +6,7 @@ use super::{for_float, for_number};
 use crate::level::{Level, Loop};
 use crate::number::{Element, Float, Number};
 use crate::plan::{Build, Planned, out_of_place};
-use crate::pointwise::{Over, Right, Unary, map_slice};
+use crate::pointwise::{Right, Times, Unary, map_slice};
 use crate::split::in_rows;
 use crate::tensors::{Sink, Source};
 use crate::walk::{Axes, broadcast, coalesce};
@@ -43,9 +43,10 @@ impl<T: Element> Unary<T> for Same {
     }
 }
 
-/// Returns the function that divides by the number of elements that each result reduces.
-fn by_count<T: Float>(large: &Shape, small: &Shape) -> Right<Over, T> {
-    Right(Over, T::from_f64(large.n_elements() as f64 / small.n_elements() as f64))
+/// Returns the function that multiplies by the inverse of the number of elements that each result reduces. A division would
+/// take longer than the memory.
+fn by_count<T: Float>(large: &Shape, small: &Shape) -> Right<Times, T> {
+    Right(Times, T::from_f64(small.n_elements() as f64 / large.n_elements() as f64))
 }
 
 /// Computes `out[i] = f(data[r])`, where `r` is the index of the result that element `i` belongs to.

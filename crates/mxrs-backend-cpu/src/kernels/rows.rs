@@ -80,18 +80,41 @@ impl<T: Copy, F: Fold<T>> Loop for FoldLoop<'_, T, F> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let mut lanes = *self.0;
-        let chunks = self.1.chunks_exact(LANES);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            for l in 0..LANES {
-                lanes[l] = F::add(lanes[l], chunk[l]);
-            }
+        add_to_lanes(self.0, self.1, F::add);
+    }
+}
+
+/// Adds each element of a slice to the partial result of its lane.
+#[inline(always)]
+pub fn add_to_lanes<T: Copy, P: Copy>(lanes: &mut Lanes<P>, row: &[T], add: impl Fn(P, T) -> P) {
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    // The compiler keeps an array in registers only if all its indices are constants. So the rest of the row, whose length
+    // varies, is added to the other array.
+    let mut kept = *lanes;
+    for chunk in chunks {
+        for l in 0..LANES {
+            kept[l] = add(kept[l], chunk[l]);
         }
-        for (lane, x) in lanes.iter_mut().zip(rest) {
-            *lane = F::add(*lane, *x);
+    }
+    *lanes = kept;
+    for (lane, x) in lanes.iter_mut().zip(rest) {
+        *lane = add(*lane, *x);
+    }
+}
+
+/// Adds each pair of elements of two slices of the same length to the partial result of its lane.
+#[inline(always)]
+pub fn add_pairs_to_lanes<T: Copy, P: Copy>(lanes: &mut Lanes<P>, a: &[T], b: &[T], add: impl Fn(P, T, T) -> P) {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut kept = *lanes;
+    for (a, b) in a.iter().zip(b) {
+        for l in 0..LANES {
+            kept[l] = add(kept[l], a[l], b[l]);
         }
-        *self.0 = lanes;
+    }
+    *lanes = kept;
+    for ((lane, a), b) in lanes.iter_mut().zip(a_rest).zip(b_rest) {
+        *lane = add(*lane, *a, *b);
     }
 }
 
@@ -142,15 +165,18 @@ pub fn fold_rows<T: Copy, F: Fold<T>>(level: Level, rows: &[T], size: usize, to:
 
 /// Combines all partial results: adds one half of them to the other, and repeats this until one is left.
 #[inline(always)]
-pub fn join_lanes<T, F: Fold<T>>(mut lanes: Lanes<F::Part>) -> F::Part {
-    let mut n = LANES / 2;
-    while n > 0 {
-        for l in 0..n {
-            lanes[l] = F::join(lanes[l], lanes[l + n]);
-        }
-        n /= 2;
-    }
-    lanes[0]
+pub fn join_lanes<T, F: Fold<T>>(lanes: Lanes<F::Part>) -> F::Part {
+    halve(lanes, F::join)
+}
+
+/// Combines all partial results by `join`: one half of them with the other, and so on until one is left.
+#[inline(always)]
+pub fn halve<P: Copy>(lanes: Lanes<P>, join: impl Fn(P, P) -> P) -> P {
+    // Arrays of constant sizes, so that each step is vectorized.
+    let half: [P; LANES / 2] = std::array::from_fn(|l| join(lanes[l], lanes[l + LANES / 2]));
+    let quarter: [P; LANES / 4] = std::array::from_fn(|l| join(half[l], half[l + LANES / 4]));
+    let eighth: [P; LANES / 8] = std::array::from_fn(|l| join(quarter[l], quarter[l + LANES / 8]));
+    join(join(eighth[0], eighth[2]), join(eighth[1], eighth[3]))
 }
 
 /// Folds one slice and returns the result.

@@ -5,20 +5,22 @@
 //! the last, and very long ones. Their data is read three times: for the largest element, for the sum of
 //! `e^((x - largest) / t)`, and for the results. Sums are in `f64`.
 
-use super::rows::{Fold, LANES, Lanes, Max, Sum, fold, fold_each, join_lanes};
+use super::rows::{Fold, LANES, Lanes, Max, Sum, add_pairs_to_lanes, add_to_lanes, fold, fold_each, join_lanes};
 use super::softmax_rows;
 use super::{around, for_float};
 use crate::level::{Level, Loop};
 use crate::number::{Float, Number};
 use crate::plan::{Planned, row_major};
 use crate::split::in_ranges;
+use crate::stream::prefetch;
 use crate::tensors::{Sink, Source};
 use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::nn::softmax::SoftmaxParams;
 use mxrs_types::{DType, Result};
 
-/// At most this many interleaved rows are computed together.
-const COLUMNS: usize = 256;
+/// At most this many interleaved rows are computed together. With fewer of them, an axis before large ones would touch a
+/// new page of memory for every few elements.
+const COLUMNS: usize = 1024;
 
 /// Rows of `size` elements, of which `inner` rows are interleaved.
 #[derive(Clone, Copy)]
@@ -102,16 +104,7 @@ impl<T: Float> Loop for SumLoop<'_, T> {
     #[inline(always)]
     fn run(self) -> Lanes<f64> {
         let mut lanes = [0.0; LANES];
-        let chunks = self.row.chunks_exact(LANES);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            for l in 0..LANES {
-                lanes[l] += power(chunk[l], self.largest, self.scale).widen();
-            }
-        }
-        for (lane, x) in lanes.iter_mut().zip(rest) {
-            *lane += power(*x, self.largest, self.scale).widen();
-        }
+        add_to_lanes(&mut lanes, self.row, |sum, x| sum + power(x, self.largest, self.scale).widen());
         lanes
     }
 }
@@ -149,13 +142,13 @@ impl<T: Float, const LOG: bool> Loop for QuotientLoop<'_, T, LOG> {
 /// What a pass over interleaved rows computes.
 enum Columns<'a, T> {
     /// The sums of the powers.
-    Sums,
+    Sums(&'a mut [f64]),
     /// The sums of the powers, and the powers.
-    Powers(&'a mut [T]),
-    /// The results.
-    Results(&'a mut [T]),
-    /// The results, in place of the powers.
-    Scaled(&'a mut [T]),
+    Powers(&'a mut [f64], &'a mut [T]),
+    /// The results, from what [`from_sum`] returns for each row.
+    Results(&'a [T], &'a mut [T]),
+    /// The same, in place of the powers.
+    Scaled(&'a [T], &'a mut [T]),
 }
 
 /// One pass over element `k` of several interleaved rows.
@@ -163,8 +156,6 @@ struct ColumnsLoop<'a, T, const LOG: bool> {
     row: &'a [T],
     largest: &'a [T],
     scale: T,
-    /// The sums of the rows so far; when results are computed, as [`from_sum`] returns them.
-    sums: &'a mut [f64],
     /// What is computed.
     what: Columns<'a, T>,
 }
@@ -173,30 +164,30 @@ impl<T: Float, const LOG: bool> Loop for ColumnsLoop<'_, T, LOG> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let elements = self.row.iter().zip(self.largest).zip(self.sums);
+        let (row, largest, scale) = (self.row, self.largest, self.scale);
         match self.what {
-            Columns::Sums => {
-                for ((x, largest), sum) in elements {
-                    *sum += power(*x, *largest, self.scale).widen();
+            Columns::Sums(sums) => {
+                for ((x, largest), sum) in row.iter().zip(largest).zip(sums) {
+                    *sum += power(*x, *largest, scale).widen();
                 }
             }
-            Columns::Powers(to) => {
-                for (to, ((x, largest), sum)) in to.iter_mut().zip(elements) {
-                    *to = power(*x, *largest, self.scale);
-                    *sum += to.widen();
+            Columns::Powers(sums, to) => keep_powers(row, largest, scale, sums, to),
+            Columns::Results(from, to) => {
+                for (((x, largest), from), to) in row.iter().zip(largest).zip(from).zip(to) {
+                    *to = result::<T, LOG>(*x, *largest, scale, *from);
                 }
             }
-            Columns::Results(to) => {
-                for (to, ((x, largest), sum)) in to.iter_mut().zip(elements) {
-                    *to = result::<T, LOG>(*x, *largest, self.scale, T::narrow(*sum));
-                }
-            }
-            Columns::Scaled(to) => {
-                for (to, (_, sum)) in to.iter_mut().zip(elements) {
-                    *to = to.times(T::narrow(*sum));
-                }
-            }
+            Columns::Scaled(from, to) => to.iter_mut().zip(from).for_each(|(to, from)| *to = to.times(*from)),
         }
+    }
+}
+
+/// The slices are arguments, so that the compiler knows that they do not overlap.
+#[inline(always)]
+fn keep_powers<T: Float>(row: &[T], largest: &[T], scale: T, sums: &mut [f64], to: &mut [T]) {
+    for (((x, largest), sum), to) in row.iter().zip(largest).zip(sums).zip(to) {
+        *to = power(*x, *largest, scale);
+        *sum += to.widen();
     }
 }
 
@@ -236,25 +227,30 @@ fn forward<T: Float + 'static, const LOG: bool>(
         // SAFETY: `in_pieces` gives each piece of columns to one thread. If the data is in the output's memory, an
         // element is last read by the `write` that overwrites it, before the write.
         let row = |k: usize| unsafe { data.slice(at(k)..at(k) + width) };
-        (0..rows.size).for_each(|k| fold_each::<T, Max>(level, largest, row(k)));
+        for k in 0..rows.size {
+            prefetch(row((k + 2).min(rows.size - 1)));
+            fold_each::<T, Max>(level, largest, row(k));
+        }
         // The powers are kept in the output, unless it has the data or old values.
         let keeps = !LOG && out.mode().is_free();
         // SAFETY: `in_pieces` gives these elements to this thread alone, and no input is in the output's memory.
         let kept = |k: usize| unsafe { out.slice_mut(at(k)..at(k) + width) };
         for k in 0..rows.size {
-            let what = if keeps { Columns::Powers(kept(k)) } else { Columns::Sums };
-            level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, sums, what });
+            let what = if keeps { Columns::Powers(sums, kept(k)) } else { Columns::Sums(sums) };
+            level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, what });
         }
-        sums.iter_mut().for_each(|sum| *sum = from_sum::<LOG>(*sum));
+        let mut from = [T::ZERO; COLUMNS];
+        from.iter_mut().zip(&*sums).for_each(|(from, sum)| *from = T::narrow(from_sum::<LOG>(*sum)));
+        let from = &from[..width];
         for k in 0..rows.size {
             if keeps {
-                let what = Columns::Scaled(kept(k));
-                level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, sums, what });
+                let what = Columns::Scaled(from, kept(k));
+                level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, what });
                 continue;
             }
             let fill = |_: std::ops::Range<usize>, to: &mut [T]| {
-                let what = Columns::Results(to);
-                level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, sums, what });
+                let what = Columns::Results(from, to);
+                level.run(ColumnsLoop::<_, LOG> { row: row(k), largest, scale, what });
             };
             // SAFETY: this thread alone uses these columns. `width <= COLUMNS` elements are one piece of `write`, so a
             // single call of `fill` reads them before they are written.
@@ -277,16 +273,7 @@ impl<T: Float, const LOG: bool> Loop for DotLoop<'_, T, LOG> {
     #[inline(always)]
     fn run(self) -> Lanes<f64> {
         let mut lanes = [0.0; LANES];
-        let (g, y) = (self.0.chunks_exact(LANES), self.1.chunks_exact(LANES));
-        let rest = g.remainder().iter().zip(y.remainder());
-        for (g, y) in g.zip(y) {
-            for l in 0..LANES {
-                lanes[l] = g[l].widen().mul_add(weight::<T, LOG>(y[l]), lanes[l]);
-            }
-        }
-        for (lane, (g, y)) in lanes.iter_mut().zip(rest) {
-            *lane = g.widen().mul_add(weight::<T, LOG>(*y), *lane);
-        }
+        add_pairs_to_lanes(&mut lanes, self.0, self.1, |sum, g: T, y| g.widen().mul_add(weight::<T, LOG>(y), sum));
         lanes
     }
 }
@@ -344,12 +331,24 @@ fn backward<T: Float + 'static, const LOG: bool>(
         // SAFETY: `in_pieces` gives these elements to this thread alone, which reads each element before it overwrites
         // it.
         let read = |start: usize, end: usize| unsafe { (ograd.slice(start..end), output.slice(start..end)) };
-        let mut sums = [0.0; COLUMNS];
-        let sums = &mut sums[..width];
+        let (mut one, mut many);
+        let sums: &mut [f64] = if rows.inner == 1 {
+            one = [0.0];
+            &mut one
+        } else {
+            many = [0.0; COLUMNS];
+            &mut many[..width]
+        };
         // One write of a contiguous row, or for interleaved rows, `size` writes of one element of each row.
         let (n_writes, len) = if rows.inner == 1 { (1, rows.size) } else { (rows.size, width) };
         for k in 0..n_writes {
             let (g, y) = read(at(k), at(k) + len);
+            if rows.inner > 1 {
+                let soon = at((k + 2).min(n_writes - 1));
+                let (g, y) = read(soon, soon + len);
+                prefetch(g);
+                prefetch(y);
+            }
             if rows.inner == 1 {
                 sums[0] = join_lanes::<T, Sum>(level.run(DotLoop::<_, LOG>(g, y)));
             } else {

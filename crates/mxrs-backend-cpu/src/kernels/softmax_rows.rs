@@ -2,11 +2,12 @@
 //!
 //! A row is read from memory once. The powers `e^((x - largest) / t)` are kept in the L1 cache until their sum is known.
 
-use super::rows::{LANES, Sum, join_lanes};
+use super::rows::{LANES, Sum, add_to_lanes, halve, join_lanes};
 use super::softmax::{Rows, power};
 use crate::level::{Level, Loop};
 use crate::number::Float;
 use crate::split::in_ranges;
+use crate::stream::prefetch;
 use crate::tensors::{Sink, Source};
 use mxrs_op::KernelArgs;
 
@@ -24,12 +25,15 @@ pub fn forward<T: Float + 'static, const LOG: bool>(
     // A row costs about as much as four passes over its elements.
     in_ranges(args.team, rows.outer, 4 * rows.size, &|mine| {
         let mut buffer = vec![T::ZERO; rows.size];
+        let end = mine.end * rows.size;
         for row in mine {
             let elements = row * rows.size..(row + 1) * rows.size;
             // SAFETY: `in_ranges` gives each row to one thread. If the data is in the output's memory, the row is computed in
             // the buffer, and copied when the data is no longer used.
             unsafe {
                 let row = data.slice(elements.clone());
+                let next = elements.end..(elements.end + rows.size).min(end);
+                prefetch(data.slice(next));
                 out.write_whole(elements, &mut buffer, |to| level.run(RowLoop::<_, LOG> { row, scale, to }));
             }
         }
@@ -48,22 +52,9 @@ impl<T: Float + 'static, const LOG: bool> Loop for RowLoop<'_, T, LOG> {
     fn run(self) {
         let Self { row, scale, to } = self;
         let largest = largest(row);
+        to.iter_mut().zip(row).for_each(|(to, x)| *to = power(*x, largest, scale));
         let mut lanes = [0.0; LANES];
-        let (chunks, to_chunks) = (row.chunks_exact(LANES), to.chunks_exact_mut(LANES));
-        let rest = chunks.remainder();
-        for (chunk, to) in chunks.zip(to_chunks) {
-            for l in 0..LANES {
-                let power = power(chunk[l], largest, scale);
-                lanes[l] += power.widen();
-                to[l] = power;
-            }
-        }
-        let done = row.len() - rest.len();
-        for ((lane, x), to) in lanes.iter_mut().zip(rest).zip(&mut to[done..]) {
-            let power = power(*x, largest, scale);
-            *lane += power.widen();
-            *to = power;
-        }
+        add_to_lanes(&mut lanes, to, |sum, power: T| sum + power.widen());
         let sum = join_lanes::<T, Sum>(lanes);
         if LOG {
             let log = T::narrow(sum.ln());
@@ -79,15 +70,7 @@ impl<T: Float + 'static, const LOG: bool> Loop for RowLoop<'_, T, LOG> {
 #[inline(always)]
 pub fn largest<T: Float>(row: &[T]) -> T {
     let mut lanes = [T::LOWEST; LANES];
-    let chunks = row.chunks_exact(LANES);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for l in 0..LANES {
-            lanes[l] = if chunk[l] > lanes[l] { chunk[l] } else { lanes[l] };
-        }
-    }
-    for (lane, x) in lanes.iter_mut().zip(rest) {
-        *lane = if *x > *lane { *x } else { *lane };
-    }
-    lanes.iter().fold(T::LOWEST, |a, b| if *b > a { *b } else { a })
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    add_to_lanes(&mut lanes, row, larger);
+    halve(lanes, larger)
 }

@@ -3,6 +3,7 @@
 
 use super::Run;
 use super::loops::{cast, cast_mut};
+use crate::level::{Level, Loop};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use mxrs_types::{DType, bfloat16};
@@ -13,7 +14,48 @@ pub trait HalfFloat: bytemuck::Pod {
     fn widen(from: &[Self], to: &mut [f32]);
     /// Rounds every element to nearest even.
     fn narrow(from: &[f32], to: &mut [Self]);
+    /// The same number as `f32`.
+    fn wide(self) -> f32;
+    /// The nearest number, ties to even.
+    fn nearest(x: f32) -> Self;
 }
+
+struct WidenLoop<'a, H>(&'a [H], &'a mut [f32]);
+
+impl<H: HalfFloat> Loop for WidenLoop<'_, H> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.1.iter_mut().zip(self.0).for_each(|(to, x)| *to = x.wide());
+    }
+}
+
+struct NarrowLoop<'a, H>(&'a [f32], &'a mut [H]);
+
+impl<H: HalfFloat> Loop for NarrowLoop<'_, H> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.1.iter_mut().zip(self.0).for_each(|(to, x)| *to = H::nearest(*x));
+    }
+}
+
+/// Widens every element, with these instructions.
+pub fn widen_at<H: HalfFloat>(level: Level, from: &[H], to: &mut [f32]) {
+    level.run(WidenLoop(from, to));
+}
+
+/// Rounds every element to nearest even, with these instructions.
+pub fn narrow_at<H: HalfFloat>(level: Level, from: &[f32], to: &mut [H]) {
+    level.run(NarrowLoop(from, to));
+}
+
+/// Bits of the exponent of an `f32`, at the lowest one.
+const EXPONENT: u32 = 23;
+/// The difference between the biases of the exponents of `f32` and `f16`.
+const BIAS: u32 = 112;
+/// Bits of the fraction that an `f32` has more than an `f16`.
+const MORE: u32 = 13;
 
 impl HalfFloat for f16 {
     fn widen(from: &[Self], to: &mut [f32]) {
@@ -21,6 +63,39 @@ impl HalfFloat for f16 {
     }
     fn narrow(from: &[f32], to: &mut [Self]) {
         to.convert_from_f32_slice(from);
+    }
+    // All cases are computed and one is chosen, so that loops are vectorized. There is no vector instruction for this that
+    // every level has.
+    #[inline(always)]
+    fn wide(self) -> f32 {
+        let bits = u32::from(self.to_bits());
+        let magnitude = (bits & 0x7fff) << MORE;
+        let normal = magnitude + (BIAS << EXPONENT);
+        // Infinities and NaN have the highest exponent in both types.
+        let highest = magnitude + (2 * BIAS << EXPONENT);
+        // Subnormal numbers have no leading one; the subtraction normalizes them.
+        let smallest = f32::from_bits((BIAS + 1) << EXPONENT);
+        let subnormal = (f32::from_bits(magnitude + ((BIAS + 1) << EXPONENT)) - smallest).to_bits();
+        let exponent = bits & 0x7c00;
+        let result = if exponent == 0 { subnormal } else { normal };
+        let result = if exponent == 0x7c00 { highest } else { result };
+        f32::from_bits(result | (bits & 0x8000) << 16)
+    }
+    #[inline(always)]
+    fn nearest(x: f32) -> Self {
+        let bits = x.to_bits();
+        let magnitude = bits & 0x7fff_ffff;
+        // Rounds half up, and ties to even by the lowest bit that is kept.
+        let odd = magnitude >> MORE & 1;
+        let normal = magnitude.wrapping_sub(BIAS << EXPONENT).wrapping_add(0xfff + odd) >> MORE;
+        // The addition of one half moves the bits of a subnormal result to the lowest bits, and rounds them.
+        let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
+        let nan = 0x7e00 | magnitude >> MORE & 0x3ff;
+        // Numbers from 2^-14 on are normal; those from 65520 on are rounded to infinity.
+        let result = if magnitude < (BIAS + 1) << EXPONENT { subnormal } else { normal };
+        let result = if magnitude >= 65520.0f32.to_bits() { 0x7c00 } else { result };
+        let result = if magnitude > f32::INFINITY.to_bits() { nan } else { result };
+        Self::from_bits((result | (bits >> 16 & 0x8000)) as u16)
     }
 }
 
@@ -30,6 +105,14 @@ impl HalfFloat for bf16 {
     }
     fn narrow(from: &[f32], to: &mut [Self]) {
         to.convert_from_f32_slice(from);
+    }
+    #[inline(always)]
+    fn wide(self) -> f32 {
+        bfloat16::widen(self)
+    }
+    #[inline(always)]
+    fn nearest(x: f32) -> Self {
+        bfloat16::narrow(x)
     }
 }
 
@@ -71,6 +154,32 @@ fn in_pieces<H: HalfFloat>(run: &Run, inputs: &[&[u8]], out: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Compares with the crate `half`: all 16-bit numbers, the numbers half way between neighbors, and those next to these.
+    #[test]
+    fn conversions_by_any_level_are_exact() {
+        for level in Level::available() {
+            let all: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
+            let mut wide = vec![0.0; all.len()];
+            widen_at(level, &all, &mut wide);
+            let is_same = |a: f32, b: f32| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+            assert!(all.iter().zip(&wide).all(|(x, wide)| is_same(x.to_f32(), *wide)), "{}", level.name());
+            // One half of the last place of an `f16` is bit 12 of the `f32`; below the normal numbers it is a higher bit.
+            let halves = (0..=u16::MAX).map(|bits| {
+                f16::from_bits(bits).to_f64() + f16::from_bits(bits + u16::from(bits % 0x8000 < 0x7bff)).to_f64()
+            });
+            let near = halves.map(|sum| (sum / 2.0) as f32).flat_map(|x| [x, x.next_up(), x.next_down()]);
+            let more = [65519.0, 65520.0, 65536.0, 1e30, f32::INFINITY, 1e-30, f32::MIN_POSITIVE, 2.0f32.powi(-25)];
+            let numbers: Vec<f32> = near.chain(more).chain(more.map(|x| -x)).chain([f32::NAN, 0.0, -0.0]).collect();
+            let mut narrow = vec![f16::ZERO; numbers.len()];
+            narrow_at(level, &numbers, &mut narrow);
+            for (x, got) in numbers.iter().zip(narrow) {
+                let expected = f16::from_f32(*x);
+                let is_right = got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan());
+                assert!(is_right, "{x:e}: {got} instead of {expected} on {}", level.name());
+            }
+        }
+    }
 
     #[test]
     fn every_16_bit_number_survives() {

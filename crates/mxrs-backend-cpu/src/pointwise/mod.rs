@@ -15,7 +15,7 @@ mod scalar;
 mod unary;
 
 pub use binary::{Minus, Over, Plus, Times};
-pub use half_precision::HalfFloat;
+pub use half_precision::{HalfFloat, narrow_at, widen_at};
 pub use loops::{Binary, Left, Right, Unary, map_slice, zip_slices};
 pub use plan::{plan, plan_fused};
 

@@ -51,8 +51,8 @@ pub fn forward<T: Float>(
     let elements = |range: Range<usize>| unsafe { data.slice(range) };
     let all: Vec<Factors<T>> = if p.uses_batch {
         // SAFETY: as above.
-        let origins: Vec<T> = (0..p.channels).map(|channel| unsafe { data.at(channel * p.inner) }).collect();
-        let origins = by_column(p, &origins);
+        let origin = |channel: usize| unsafe { data.at(channel * p.inner).widen() };
+        let origins = by_column(p, (0..p.channels).map(origin));
         let sums = sums(args, p, &|range, sums| {
             let x = elements(range);
             p.level.run(Distances { x, origins: &origins, sums });
@@ -61,13 +61,13 @@ pub fn forward<T: Float>(
             let mean = sum / p.count();
             let squares = squares - sum * mean;
             // Rounding may make it slightly negative; NaN stays NaN.
-            (origins[channel * p.inner].widen() + mean, if squares < 0.0 { 0.0 } else { squares })
+            (origins[channel * p.inner] + mean, if squares < 0.0 { 0.0 } else { squares })
         };
         sums.iter().enumerate().map(|at| factors(at.0, Some(moments(at)))).collect()
     } else {
         (0..p.channels).map(|channel| factors(channel, None)).collect()
     };
-    let all = by_column(p, &all);
+    let all = Columns::of(p, &all);
     write(args, p, out, &|piece, column, to| {
         p.level.run(Normalize { x: elements(piece), factors: &all, column, to });
     });
@@ -84,14 +84,13 @@ pub fn backward<T: Float>(
     // SAFETY: only the output, which is written last, may be in the memory of an input.
     let elements = |range: Range<usize>| unsafe { (ograd.slice(range.clone()), data.slice(range)) };
     // SAFETY: as above.
-    let means: Vec<T> = (0..p.channels).map(|channel| unsafe { mean.at(channel) }).collect();
-    let means = by_column(p, &means);
+    let means = by_column(p, (0..p.channels).map(|channel| unsafe { mean.at(channel).widen() }));
     let sums = sums(args, p, &|range, sums| {
         let (ograd, x) = elements(range);
         p.level.run(Products { ograd, x, means: &means, sums });
     });
     let all: Vec<Factors<T>> = sums.iter().enumerate().map(|(channel, sums)| factors(channel, *sums)).collect();
-    let all = by_column(p, &all);
+    let all = Columns::of(p, &all);
     write(args, p, out, &|piece, column, to| {
         let (ograd, x) = elements(piece);
         p.level.run(Gradient { ograd, x, factors: &all, column, to });
@@ -99,30 +98,55 @@ pub fn backward<T: Float>(
 }
 
 /// The value of each column, from the value of each channel.
-fn by_column<V: Copy>(p: &Problem, of_channels: &[V]) -> Vec<V> {
-    of_channels.iter().flat_map(|value| std::iter::repeat_n(*value, p.inner)).collect()
+fn by_column<V: Copy>(p: &Problem, of_channels: impl Iterator<Item = V>) -> Vec<V> {
+    of_channels.flat_map(|value| std::iter::repeat_n(value, p.inner)).collect()
+}
+
+/// The factors of each column.
+struct Columns<T> {
+    mean: Vec<T>,
+    scale: Vec<T>,
+    shift: Vec<T>,
+    slope: Vec<T>,
+}
+
+impl<T: Float> Columns<T> {
+    fn of(p: &Problem, of_channels: &[Factors<T>]) -> Self {
+        let column = |of: fn(&Factors<T>) -> T| by_column(p, of_channels.iter().map(of));
+        Self {
+            mean: column(|f| f.mean),
+            scale: column(|f| f.scale),
+            shift: column(|f| f.shift),
+            slope: column(|f| f.slope),
+        }
+    }
+}
+
+/// Two sums of each column.
+struct Sums<'a> {
+    first: &'a mut [f64],
+    second: &'a mut [f64],
 }
 
 /// Two sums of each channel. `add` adds the elements in a range, which are whole rows, to the sums of the columns.
-fn sums(args: &KernelArgs<'_>, p: &Problem, add: &(dyn Fn(Range<usize>, &mut [Pair]) + Sync)) -> Vec<Pair> {
+fn sums(args: &KernelArgs<'_>, p: &Problem, add: &(dyn Fn(Range<usize>, Sums<'_>) + Sync)) -> Vec<Pair> {
     let (width, rows) = (p.width(), p.rows_per_block());
-    let all = Scratch::<Pair>::of(args, 0, p.n_blocks() * width);
+    let all = Scratch::<f64>::of(args, 0, 2 * p.n_blocks() * width);
     in_ranges(args.team, p.n_blocks(), 2 * rows * width, &|blocks| {
         for block in blocks {
             // SAFETY: `in_ranges` gives each block to one thread.
-            let sums = unsafe { all.slice(block * width..(block + 1) * width) };
-            sums.fill([0.0; 2]);
-            add(block * rows * width..((block + 1) * rows).min(p.outer) * width, sums);
+            let sums = unsafe { all.slice(2 * block * width..2 * (block + 1) * width) };
+            sums.fill(0.0);
+            let (first, second) = sums.split_at_mut(width);
+            add(block * rows * width..((block + 1) * rows).min(p.outer) * width, Sums { first, second });
         }
     });
     let mut of_channels = vec![[0.0; 2]; p.channels];
     // SAFETY: the team has finished.
-    let all = unsafe { all.written().slice(0..p.n_blocks() * width) };
-    for block in all.chunks_exact(width.max(1)) {
-        for (sums, columns) in of_channels.iter_mut().zip(block.chunks_exact(p.inner)) {
-            for [a, b] in columns {
-                *sums = [sums[0] + a, sums[1] + b];
-            }
+    let all = unsafe { all.written().slice(0..2 * p.n_blocks() * width) };
+    for (i, columns) in all.chunks_exact(width.max(1)).enumerate() {
+        for (sums, columns) in of_channels.iter_mut().zip(columns.chunks_exact(p.inner)) {
+            columns.iter().for_each(|sum| sums[i % 2] += sum);
         }
     }
     of_channels
@@ -150,8 +174,8 @@ fn write<T: Float>(
 /// Adds the distances of the elements from the origins of their columns, and the squares of the distances, to the sums.
 struct Distances<'a, T> {
     x: &'a [T],
-    origins: &'a [T],
-    sums: &'a mut [Pair],
+    origins: &'a [f64],
+    sums: Sums<'a>,
 }
 
 impl<T: Float> Loop for Distances<'_, T> {
@@ -159,10 +183,10 @@ impl<T: Float> Loop for Distances<'_, T> {
     #[inline(always)]
     fn run(self) {
         for row in self.x.chunks_exact(self.origins.len()) {
-            for ((sums, x), origin) in self.sums.iter_mut().zip(row).zip(self.origins) {
-                let distance = x.widen() - origin.widen();
-                *sums = [sums[0] + distance, distance.mul_add(distance, sums[1])];
-            }
+            add_row(row, row, self.origins, self.sums.first, self.sums.second, |x, _, origin| {
+                let distance = x.widen() - origin;
+                (distance, distance)
+            });
         }
     }
 }
@@ -171,8 +195,8 @@ impl<T: Float> Loop for Distances<'_, T> {
 struct Products<'a, T> {
     ograd: &'a [T],
     x: &'a [T],
-    means: &'a [T],
-    sums: &'a mut [Pair],
+    means: &'a [f64],
+    sums: Sums<'a>,
 }
 
 impl<T: Float> Loop for Products<'_, T> {
@@ -181,18 +205,34 @@ impl<T: Float> Loop for Products<'_, T> {
     fn run(self) {
         let width = self.means.len();
         for (ograd, row) in self.ograd.chunks_exact(width).zip(self.x.chunks_exact(width)) {
-            for (((sums, g), x), mean) in self.sums.iter_mut().zip(ograd).zip(row).zip(self.means) {
-                let g = g.widen();
-                *sums = [sums[0] + g, g.mul_add(x.widen() - mean.widen(), sums[1])];
-            }
+            let terms = |x: T, g: T, mean: f64| (g.widen(), x.widen() - mean);
+            add_row(row, ograd, self.means, self.sums.first, self.sums.second, terms);
         }
+    }
+}
+
+/// Adds a term for each column to the first sum, and its product with another one to the second sum. The slices are
+/// arguments, so that the compiler knows that they do not overlap.
+#[inline(always)]
+fn add_row<T: Float>(
+    x: &[T],
+    other: &[T],
+    origins: &[f64],
+    first: &mut [f64],
+    second: &mut [f64],
+    terms: impl Fn(T, T, f64) -> (f64, f64),
+) {
+    for ((((x, other), origin), first), second) in x.iter().zip(other).zip(origins).zip(first).zip(second) {
+        let (term, factor) = terms(*x, *other, *origin);
+        *first += term;
+        *second = term.mul_add(factor, *second);
     }
 }
 
 /// Normalizes a piece that begins in column `column`.
 struct Normalize<'a, T> {
     x: &'a [T],
-    factors: &'a [Factors<T>],
+    factors: &'a Columns<T>,
     column: usize,
     to: &'a mut [T],
 }
@@ -201,15 +241,20 @@ impl<T: Float> Loop for Normalize<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let (mut x, mut to, mut factors) = (self.x, self.to, &self.factors[self.column..]);
+        let (f, mut x, mut to, mut column) = (self.factors, self.x, self.to, self.column);
         while !to.is_empty() {
-            let n = to.len().min(factors.len());
+            let n = to.len().min(f.mean.len() - column);
             let (first, rest) = to.split_at_mut(n);
-            for ((to, x), f) in first.iter_mut().zip(x).zip(factors) {
-                *to = x.minus(f.mean).mul_add(f.scale, f.shift);
-            }
-            (x, to, factors) = (&x[n..], rest, self.factors);
+            normalize(first, &x[..n], &f.mean[column..], &f.scale[column..], &f.shift[column..]);
+            (x, to, column) = (&x[n..], rest, 0);
         }
+    }
+}
+
+#[inline(always)]
+fn normalize<T: Float>(to: &mut [T], x: &[T], mean: &[T], scale: &[T], shift: &[T]) {
+    for ((((to, x), mean), scale), shift) in to.iter_mut().zip(x).zip(mean).zip(scale).zip(shift) {
+        *to = x.minus(*mean).mul_add(*scale, *shift);
     }
 }
 
@@ -217,7 +262,7 @@ impl<T: Float> Loop for Normalize<'_, T> {
 struct Gradient<'a, T> {
     ograd: &'a [T],
     x: &'a [T],
-    factors: &'a [Factors<T>],
+    factors: &'a Columns<T>,
     column: usize,
     to: &'a mut [T],
 }
@@ -226,15 +271,22 @@ impl<T: Float> Loop for Gradient<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let (mut ograd, mut x, mut to) = (self.ograd, self.x, self.to);
-        let mut factors = &self.factors[self.column..];
+        let (f, mut ograd, mut x, mut to) = (self.factors, self.ograd, self.x, self.to);
+        let mut column = self.column;
         while !to.is_empty() {
-            let n = to.len().min(factors.len());
+            let n = to.len().min(f.mean.len() - column);
             let (first, rest) = to.split_at_mut(n);
-            for (((to, g), x), f) in first.iter_mut().zip(ograd).zip(x).zip(factors) {
-                *to = f.slope.negative().mul_add(x.minus(f.mean), g.minus(f.shift)).times(f.scale);
-            }
-            (ograd, x, to, factors) = (&ograd[n..], &x[n..], rest, self.factors);
+            let factors = [&f.mean[column..], &f.scale[column..], &f.shift[column..], &f.slope[column..]];
+            gradient(first, &ograd[..n], &x[..n], factors);
+            (ograd, x, to, column) = (&ograd[n..], &x[n..], rest, 0);
         }
+    }
+}
+
+#[inline(always)]
+fn gradient<T: Float>(to: &mut [T], ograd: &[T], x: &[T], [mean, scale, shift, slope]: [&[T]; 4]) {
+    let factors = mean.iter().zip(scale).zip(shift.iter().zip(slope));
+    for (((to, g), x), ((mean, scale), (shift, slope))) in to.iter_mut().zip(ograd).zip(x).zip(factors) {
+        *to = slope.negative().mul_add(x.minus(*mean), g.minus(*shift)).times(*scale);
     }
 }

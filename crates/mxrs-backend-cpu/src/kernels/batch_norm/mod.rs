@@ -184,12 +184,12 @@ impl<'a, T: Float> Statistics<'a, T> {
     }
 }
 
-fn forward<T: Float>(call: &OpCall<'_>, problem: Problem) -> Build {
+fn forward<T: Float + 'static>(call: &OpCall<'_>, problem: Problem) -> Build {
     let rewrites = (call.op.rewrites)(call.params, call.is_train);
     row_major(call, problem.scratch_bytes(), move |args| run_forward::<T>(args, &problem, rewrites))
 }
 
-fn run_forward<T: Float>(args: &KernelArgs<'_>, p: &Problem, rewrites: &[usize]) -> Result<()> {
+fn run_forward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem, rewrites: &[usize]) -> Result<()> {
     let data = Source::<T>::of(args, 0);
     let (out, statistics) = (Sink::<T>::of(args, 0, p.dtype)?, Statistics::<T>::of(args, p)?);
     let factors = |channel: usize, of_batch: Option<(f64, f64)>| {
@@ -241,11 +241,11 @@ fn run_forward<T: Float>(args: &KernelArgs<'_>, p: &Problem, rewrites: &[usize])
     Ok(())
 }
 
-fn backward<T: Float>(call: &OpCall<'_>, problem: Problem) -> Build {
+fn backward<T: Float + 'static>(call: &OpCall<'_>, problem: Problem) -> Build {
     row_major(call, problem.scratch_bytes(), move |args| run_backward::<T>(args, &problem))
 }
 
-fn run_backward<T: Float>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
+fn run_backward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
     let [ograd, data, gamma, mean, inverse] = [0, 1, 2, 3, 4].map(|input| Source::<T>::of(args, input));
     let (out, statistics) = (Sink::<T>::of(args, 0, p.dtype)?, Statistics::<T>::of(args, p)?);
     let factors = |channel: usize, [sum, product]: Pair| {

@@ -2,13 +2,12 @@
 //! gradient.
 
 use super::{Factors, Pair};
+use crate::kernels::rows::{LANES, Sum, add_pairs_to_lanes, join_lanes};
 use crate::level::Loop;
 use crate::number::Float;
 
 /// Number of elements that are summed in the type of the data.
 const PIECE: usize = 1024;
-/// Number of sums that a loop keeps, so that it fills registers of every width.
-const LANES: usize = 32;
 
 /// Joins the moments of planes of `inner` elements each: returns the mean, and the sum of squared distances from it. The
 /// formula is that of Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979.
@@ -33,7 +32,7 @@ pub struct Moments<'a, T> {
     pub x: &'a [T],
 }
 
-impl<T: Float> Loop for Moments<'_, T> {
+impl<T: Float + 'static> Loop for Moments<'_, T> {
     type Output = Pair;
     #[inline(always)]
     fn run(self) -> Pair {
@@ -58,7 +57,7 @@ pub struct Products<'a, T> {
     pub mean: T,
 }
 
-impl<T: Float> Loop for Products<'_, T> {
+impl<T: Float + 'static> Loop for Products<'_, T> {
     type Output = Pair;
     #[inline(always)]
     fn run(self) -> Pair {
@@ -74,17 +73,10 @@ impl<T: Float> Loop for Products<'_, T> {
 
 /// Adds up elements of two slices by `add`, in several sums that do not depend on each other.
 #[inline(always)]
-fn in_lanes<T: Float>(a: &[T], b: &[T], add: impl Fn(T, T, T) -> T) -> f64 {
+fn in_lanes<T: Float + 'static>(a: &[T], b: &[T], add: impl Fn(T, T, T) -> T) -> f64 {
     let mut sums = [T::ZERO; LANES];
-    let (chunks, others) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest = chunks.remainder().iter().zip(others.remainder());
-    for (a, b) in chunks.zip(others) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum = add(*sum, *a, *b);
-        }
-    }
-    let rest = rest.fold(T::ZERO, |sum, (a, b)| add(sum, *a, *b));
-    sums.iter().map(|sum| sum.widen()).sum::<f64>() + rest.widen()
+    add_pairs_to_lanes(&mut sums, a, b, add);
+    join_lanes::<T, Sum>(sums.map(T::widen))
 }
 
 /// Normalizes a piece of a plane.

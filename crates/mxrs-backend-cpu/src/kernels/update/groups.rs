@@ -163,7 +163,8 @@ impl Group {
                 io.store(self.new_value(), at.clone(), value);
             }
             if self.new_master.is_some() {
-                io.store(self.new_weight, at.clone(), value);
+                // The old weight is not read if there is a master weight.
+                io.store_unread(self.new_weight, at.clone(), value);
             }
             self.store_states(io, at, states, n_states);
         }

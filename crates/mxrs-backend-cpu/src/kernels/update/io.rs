@@ -1,9 +1,11 @@
 //! The tensors of an update, piece by piece, as slices of `f32`.
 
 use super::PIECE;
+use crate::level::Level;
 use crate::number::Element;
-use crate::pointwise::HalfFloat;
-use crate::tensors::{Mode, Sink, Source};
+use crate::pointwise::{narrow_at, widen_at};
+use crate::stream;
+use crate::tensors::{Mode, STREAM_FROM, Sink, Source};
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, OpCall, TensorDesc};
 use mxrs_types::{DType, Result};
@@ -28,13 +30,13 @@ impl Types {
         Ok(Self { inputs: types(call.inputs), outputs: types(call.outputs) })
     }
 
-    /// The tensors of a running call.
+    /// The tensors of a running call, converted with these instructions.
     ///
     /// # Errors
     /// Fails as [`Mode::of`] does.
-    pub fn io<'a>(&'a self, args: &'a KernelArgs<'a>) -> Result<Io<'a>> {
+    pub fn io<'a>(&'a self, args: &'a KernelArgs<'a>, level: Level) -> Result<Io<'a>> {
         let modes = (0..self.outputs.len()).map(|output| Mode::of(args, output, self.outputs[output]));
-        Ok(Io { args, types: self, modes: modes.collect::<Result<_>>()? })
+        Ok(Io { args, types: self, modes: modes.collect::<Result<_>>()?, level })
     }
 }
 
@@ -44,6 +46,7 @@ pub struct Io<'a> {
     pub args: &'a KernelArgs<'a>,
     types: &'a Types,
     modes: Vec<Mode>,
+    level: Level,
 }
 
 impl Io<'_> {
@@ -119,24 +122,51 @@ impl Io<'_> {
         // SAFETY: the caller's contract is that of `slice`; the dtypes are those of the planned call.
         unsafe {
             match self.types.inputs[input] {
-                DType::F16 => f16::widen(Source::of(self.args, input).slice(at), to),
-                DType::BF16 => bf16::widen(Source::of(self.args, input).slice(at), to),
+                DType::F16 => widen_at::<f16>(self.level, Source::of(self.args, input).slice(at), to),
+                DType::BF16 => widen_at::<bf16>(self.level, Source::of(self.args, input).slice(at), to),
                 _ => to.copy_from_slice(Source::<f32>::of(self.args, input).slice(at)),
             }
         }
     }
 
-    /// Writes the elements `at` of an output, or adds to them, as the request says.
+    /// Writes at most [`PIECE`] elements `at` of an output, or adds to them, as the request says.
     ///
     /// # Safety
     /// No other thread may use these elements during the call.
     pub unsafe fn store(&self, output: usize, at: Range<usize>, from: &[f32]) {
+        let mode = self.modes[output];
+        let streams = mode == Mode::Direct && self.is_large(output);
+        // SAFETY: the caller's contract.
+        unsafe { self.store_in(output, at, from, if streams { Mode::Stream } else { mode }) };
+    }
+
+    /// Does the same as [`Self::store`] for an output whose old elements the call has not read, so that they are in no cache.
+    ///
+    /// # Safety
+    /// As for [`Self::store`].
+    pub unsafe fn store_unread(&self, output: usize, at: Range<usize>, from: &[f32]) {
+        let mode = self.modes[output];
+        let streams = mode.replaces() && self.is_large(output);
+        // SAFETY: the caller's contract.
+        unsafe { self.store_in(output, at, from, if streams { Mode::Stream } else { mode }) };
+    }
+
+    /// Whether an output is so large that it is written around the caches.
+    fn is_large(&self, output: usize) -> bool {
+        self.args.outputs[output].len_bytes() >= STREAM_FROM
+    }
+
+    /// Stores elements in this mode.
+    ///
+    /// # Safety
+    /// As for [`Self::store`].
+    unsafe fn store_in(&self, output: usize, at: Range<usize>, from: &[f32], mode: Mode) {
         // SAFETY: the caller's contract is that of `put`; the dtypes are those of the planned call.
         unsafe {
             match self.types.outputs[output] {
-                DType::F16 => self.put::<f16>(output, at, |to| f16::narrow(from, to)),
-                DType::BF16 => self.put::<bf16>(output, at, |to| bf16::narrow(from, to)),
-                _ => self.put::<f32>(output, at, |to| to.copy_from_slice(from)),
+                DType::F16 => self.put::<f16>(output, mode, at, |to| narrow_at(self.level, from, to)),
+                DType::BF16 => self.put::<bf16>(output, mode, at, |to| narrow_at(self.level, from, to)),
+                _ => self.put::<f32>(output, mode, at, |to| to.copy_from_slice(from)),
             }
         }
     }
@@ -145,21 +175,23 @@ impl Io<'_> {
     ///
     /// # Safety
     /// No other thread may use these elements during the call.
-    unsafe fn put<T: Element>(&self, output: usize, at: Range<usize>, fill: impl FnOnce(&mut [T])) {
-        let mode = self.modes[output];
+    unsafe fn put<T: Element>(&self, output: usize, mode: Mode, at: Range<usize>, fill: impl FnOnce(&mut [T])) {
         if mode == Mode::Skip {
             return;
         }
         let sink = Sink::<T>::with_mode(self.args, output, mode);
         // SAFETY: the caller's contract is that of `slice_mut`.
         let to = unsafe { sink.slice_mut(at) };
-        if mode == Mode::Add {
-            let mut made = [T::ZERO; PIECE];
-            let made = &mut made[..to.len()];
-            fill(made);
-            to.iter_mut().zip(made).for_each(|(to, x)| *to = to.plus(*x));
+        if !matches!(mode, Mode::Add | Mode::Stream) {
+            return fill(to);
+        }
+        let mut made = [T::ZERO; PIECE];
+        let made = &mut made[..to.len()];
+        fill(made);
+        if mode == Mode::Stream {
+            stream::copy(made, to);
         } else {
-            fill(to);
+            to.iter_mut().zip(made).for_each(|(to, x)| *to = to.plus(*x));
         }
     }
 }

@@ -63,7 +63,7 @@ impl MultiLamb {
     }
 
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        let io = self.types.io(args)?;
+        let io = self.types.io(args, self.level)?;
         let n_units = self.weights.n_units();
         let squares = Scratch::<Squares>::of(args, 0, n_units);
         let directions = Scratch::<f32>::of(args, self.squares_bytes(), n_units * UNIT);

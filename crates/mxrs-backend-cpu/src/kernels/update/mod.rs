@@ -73,7 +73,7 @@ struct Update {
 
 impl Update {
     fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
-        let io = self.types.io(args)?;
+        let io = self.types.io(args, self.level)?;
         let (rule, rates) = self.rule_and_rates(&io);
         let n_states = self.rule.n_states();
         self.weights.in_ranges(args.team, &|which, at| {

@@ -25,7 +25,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     Ok(row_major(call, 0, move |args| {
         let none = || Error::invalid("random numbers of _sgld_update", "none", "a seed and a number");
         let random = args.random.ok_or_else(none)?;
-        let io = types.io(args)?;
+        let io = types.io(args, level)?;
         // SAFETY: `in_ranges` gives these elements of both tensors to this thread alone.
         weight.in_ranges(args.team, &|_, at| unsafe { noisy.update(&io, random, at) });
         Ok(())

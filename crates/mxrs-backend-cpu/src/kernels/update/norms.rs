@@ -29,15 +29,18 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
             results.iter_mut().zip(sums).for_each(|(result, sum)| *result = *sum as f32);
         }),
         _ => build::<Unfinite>(call, types, level, |counts, results| {
-            results[0] = f32::from(u8::from(counts.iter().all(|exponent| *exponent < INFINITE)));
+            results[0] = f32::from(u8::from(counts.iter().all(|carries| carries & SIGN == 0)));
         }),
     })
 }
 
-/// Bits of the exponent of an infinite number or NaN.
-const INFINITE: u32 = 0x7F80_0000;
+/// Bits of the exponent, and its lowest bit.
+const EXPONENT: u32 = 0x7F80_0000;
+const LOWEST: u32 = 0x0080_0000;
+/// The bit above the exponent.
+const SIGN: u32 = 0x8000_0000;
 
-/// The largest exponent, as bits of the number.
+/// Finds infinite numbers and NaN. Their exponents consist of ones, so that adding one carries into the bit above.
 #[derive(Clone, Copy)]
 struct Unfinite;
 
@@ -46,11 +49,11 @@ impl Fold<f32> for Unfinite {
     const EMPTY: u32 = 0;
     #[inline(always)]
     fn add(part: u32, x: f32) -> u32 {
-        part.max(x.to_bits() & INFINITE)
+        part | ((x.to_bits() & EXPONENT) + LOWEST)
     }
     #[inline(always)]
     fn join(a: u32, b: u32) -> u32 {
-        a.max(b)
+        a | b
     }
 }
 
@@ -64,7 +67,7 @@ fn build<F: Fold<f32>>(
     let arrays = Tensors::new(call.inputs.iter().map(|desc| desc.shape.n_elements()).collect(), UNIT);
     let n_results = call.outputs[0].shape.n_elements();
     row_major(call, arrays.n_units() * size_of::<F::Part>(), move |args| {
-        let io = types.io(args)?;
+        let io = types.io(args, level)?;
         let folded = folded::<F>(&io, args, &arrays, level);
         let mut results = vec![0.0; n_results];
         finish(&folded, &mut results);

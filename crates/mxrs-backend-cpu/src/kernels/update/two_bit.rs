@@ -14,7 +14,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     let threshold = call.params.get::<TwoBitParams>().threshold;
     let gradient = Tensors::new(vec![call.outputs[0].shape.n_elements()], LINE);
     Ok(row_major(call, 0, move |args| {
-        let io = types.io(args)?;
+        let io = types.io(args, level)?;
         gradient.in_ranges(args.team, &|_, at| {
             let mut buffers = [[0.0; PIECE]; 2];
             let [first, second] = &mut buffers;
