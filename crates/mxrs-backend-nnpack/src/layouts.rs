@@ -103,6 +103,9 @@ pub enum PackedForm {
     /// The weights of this number of groups, which are merged into fewer convolutions ([`Groups`]). Each convolution is
     /// packed as [`Blocks`](Self::Blocks). The sizes are those of the weights, `[k, c of a group, kh, kw]`.
     Groups(u32),
+    /// `[k/16][kh][kw][channels of a group][16 k]`, for this number of small groups
+    /// ([`small_groups`](crate::direct::small_groups)).
+    SmallGroups(u32),
     /// Spectra for tiles of this size.
     Fourier(Tile),
     /// Row-major, in bfloat16.
@@ -128,6 +131,9 @@ const PHASES_ID: u64 = 1 << 33;
 /// First id of layouts with merged phases. The id minus this value holds stride and padding.
 const MERGED_PHASES_ID: u64 = 1 << 34;
 
+/// First id of layouts with small groups. The id minus this value is the number of groups.
+const SMALL_GROUPS_ID: u64 = 1 << 35;
+
 impl PackedForm {
     /// All forms that contain neither a number of groups nor a stride. The position of a form in this list is its id in
     /// a layout.
@@ -147,6 +153,7 @@ impl PackedForm {
     pub fn layout(self, sizes: [usize; 4]) -> Layout {
         let id = match self {
             Self::Groups(groups) => GROUPS_ID + u64::from(groups),
+            Self::SmallGroups(groups) => SMALL_GROUPS_ID + u64::from(groups),
             Self::Phases(Steps { stride: [a, b], pad: [c, d] }) => {
                 PHASES_ID + u64::from(u32::from_le_bytes([a, b, c, d]))
             }
@@ -162,6 +169,9 @@ impl PackedForm {
     /// The form that a layout denotes.
     pub fn of(layout: &Layout) -> Option<Self> {
         match layout {
+            Layout::Opaque { backend: NAME, id, .. } if *id >= SMALL_GROUPS_ID => {
+                Some(Self::SmallGroups(u32::try_from(id - SMALL_GROUPS_ID).ok()?))
+            }
             Layout::Opaque { backend: NAME, id, .. } if *id >= PHASES_ID => {
                 let is_merged = *id >= MERGED_PHASES_ID;
                 let first = if is_merged { MERGED_PHASES_ID } else { PHASES_ID };
@@ -189,6 +199,7 @@ impl PackedForm {
             Self::Bf16Rows => k * c * kh * kw,
             Self::Taps => padded_k * c * kh * kw,
             Self::Depthwise => padded_k * kh * kw,
+            Self::SmallGroups(_) => k * c * kh * kw,
             Self::Groups(n) => {
                 let groups = Groups::new(n as usize, c, k / n as usize);
                 groups.n * groups.packed_len(kh * kw)
@@ -247,7 +258,12 @@ mod tests {
 
     #[test]
     fn a_form_is_found_by_its_layout() {
-        for form in PackedForm::all().chain([PackedForm::Groups(2), PackedForm::Groups(40), STRIDE_2]) {
+        for form in PackedForm::all().chain([
+            PackedForm::Groups(2),
+            PackedForm::Groups(40),
+            PackedForm::SmallGroups(32),
+            STRIDE_2,
+        ]) {
             assert_eq!(PackedForm::of(&form.layout([40, 3, 3, 3])), Some(form));
         }
         assert_eq!(PackedForm::of(&Layout::Opaque { backend: "onednn", id: 0, size_bytes: 4 }), None);

@@ -1,8 +1,8 @@
 //! Kernels for convolutional networks on the CPU with few threads, with the algorithms of NNPACK: in `f32` for
 //! inference and training, and in `bf16` where Winograd's algorithms apply.
 //!
-//! The backend takes two-dimensional convolutions with bias, sum, and ReLU or bounds as epilogue; and fully-connected
-//! layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
+//! The backend takes two-dimensional convolutions with bias, sum, bounds, and SiLU or sigmoid as epilogue; and
+//! fully-connected layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
 //! normalization, local response normalization, and concatenation. For training it takes convolutions, fully-connected layers,
 //! batch normalization and local response normalization, with their gradients.
 //!
@@ -63,15 +63,18 @@ mod estimate;
 mod filtering;
 mod filters;
 pub mod fourier;
+mod functions;
 pub mod gemm;
 mod gradients;
 mod kernel;
 mod layouts;
 mod matrix;
 mod options;
+mod pairs;
 mod problem;
 mod rates;
 mod reorder;
+mod scaled;
 mod strided_output;
 mod tiles;
 pub mod winograd;

@@ -6,6 +6,7 @@
 
 use super::product::ProductConv;
 use crate::convolve::{Convolve, Operands, Panel, part};
+use crate::functions::Apply;
 use crate::layouts::{BLOCK, PANEL, PackedForm};
 use crate::problem::ConvProblem;
 use mxrs_processor::Isa;
@@ -72,11 +73,11 @@ pub struct GroupedConv {
 }
 
 impl GroupedConv {
-    /// Prepares a convolution of all channels for at most `threads` threads.
-    pub fn new(whole: ConvProblem, groups: Groups, isa: Isa, threads: usize) -> Self {
+    /// Prepares a convolution of all channels for at most `threads` threads. `function` is applied to its outputs.
+    pub fn new(whole: ConvProblem, groups: Groups, function: Option<Apply>, isa: Isa, threads: usize) -> Self {
         let one = ConvProblem { n: 1, c: groups.c, k: groups.k, ..whole };
         let is_apart = whole.n * groups.n >= threads;
-        let product = ProductConv::new(one, isa, if is_apart { 1 } else { threads });
+        let product = ProductConv::new(one, isa, if is_apart { 1 } else { threads }).with_function(function);
         Self { whole, groups, product, threads: threads.max(1), is_apart }
     }
 
