@@ -8,7 +8,9 @@ use crate::direct::dense::{Dense, DenseProblem};
 use crate::direct::depthwise::Depthwise;
 use crate::direct::grouped::{GroupedConv, Groups};
 use crate::direct::rows::DenseProduct;
+use crate::direct::small_groups::{SmallGroups, group_of};
 use crate::epilogue::Epilogue;
+use crate::functions::Apply;
 use crate::gradients::{self, Gradient, GradientContext};
 use crate::kernel::ConvKernel;
 use crate::layouts::{BLOCK, NAME, PackedForm, blocked, image_layout};
@@ -18,7 +20,7 @@ use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::reorder::Reorder;
 use crate::winograd::Data;
-use crate::{Accuracy, NnpackOptions, Weights};
+use crate::{Accuracy, NnpackOptions, Weights, pairs, scaled};
 use mxrs_op::{Answer, Backend, DEFAULT_ALGORITHM, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
@@ -150,6 +152,9 @@ impl Nnpack {
         epilogue: Epilogue,
     ) -> std::result::Result<(Job, Epilogue, f64), String> {
         let problem = ConvProblem::of(p, call)?;
+        if problem.data == Data::Bf16Pixels && epilogue.function.is_some() {
+            return Err("no kernel for functions in bfloat16".into());
+        }
         if Algorithm::allowed(&problem, &self.options).is_empty() {
             return Err("no kernel for bfloat16: no Winograd algorithm fits".into());
         }
@@ -186,6 +191,9 @@ impl Nnpack {
     /// Returns the job, the epilogue and the cost of a fully-connected layer. Its data may have any number of axes.
     fn dense(&self, call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epilogue, f64), String> {
         let [data, weight, ..] = call.inputs else { return Err("the call lacks data or weight".into()) };
+        if epilogue.function.is_some() {
+            return Err("no kernel for a fully-connected layer with this function".into());
+        }
         let tensors = || call.inputs.iter().chain(call.outputs);
         if let Some(other) = tensors().find(|t| t.dtype != DType::F32) {
             return Err(format!("{} numbers", other.dtype));
@@ -229,6 +237,8 @@ impl Nnpack {
             (Some(name), Job::Grouped(..) | Job::Matrix(_)) => return Err(unknown(name)),
             (_, job) => (job, most),
         };
+        let function = epilogue.function;
+        let apply = function.map(|function| Apply::new(function, isa));
         let (algorithm, what, threads, layouts): (Box<dyn Convolve>, _, _, _) = match job {
             Job::Convolution(p, choice) => {
                 let candidate = match name {
@@ -249,19 +259,24 @@ impl Nnpack {
                 let weight = form.layout([p.k, p.c, p.kh, p.kw]);
                 let layouts = [data, weight, image([p.n, p.k, p.oh, p.ow])];
                 let name = if form.is_bf16() { BF16_CONVOLUTION } else { algorithm.name() };
-                (candidate.prepare(&p, weights, &self.options)?, name, threads, layouts)
+                (candidate.prepare_with(&p, weights, function, &self.options)?, name, threads, layouts)
             }
             Job::Depthwise(p) => {
                 let weight = PackedForm::Depthwise.layout([p.k, 1, p.kh, p.kw]);
                 let layouts = [blocked([p.n, p.c, p.h, p.w]), weight, blocked([p.n, p.k, p.oh, p.ow])];
-                (Box::new(Depthwise::new(p, isa, threads)), "depthwise", threads, layouts)
+                (Box::new(Depthwise::new(p, apply, isa, threads)), "depthwise", threads, layouts)
             }
             Job::Grouped(p, groups) => {
-                let (n, form) = (groups as usize, PackedForm::Groups(groups));
+                let n = groups as usize;
+                let group = group_of(n, p.c, p.k);
+                let form = if group.is_some() { PackedForm::SmallGroups(groups) } else { PackedForm::Groups(groups) };
                 let weight = form.layout([p.k, p.c / n, p.kh, p.kw]);
                 let layouts = [blocked([p.n, p.c, p.h, p.w]), weight, blocked([p.n, p.k, p.oh, p.ow])];
-                let merged = Groups::new(n, p.c / n, p.k / n);
-                (Box::new(GroupedConv::new(p, merged, isa, threads)), "groups", threads, layouts)
+                let algorithm: Box<dyn Convolve> = match group {
+                    Some(group) => Box::new(SmallGroups::new(p, group, apply, isa, threads)),
+                    None => Box::new(GroupedConv::new(p, Groups::new(n, p.c / n, p.k / n), apply, isa, threads)),
+                };
+                (algorithm, "groups", threads, layouts)
             }
             Job::Product(p, weights) => {
                 let form = Algorithm::Product.form(weights);
@@ -331,7 +346,9 @@ impl Backend for Nnpack {
         if let Some(build) = low_precision::look_at(call, &self.low_precision()) {
             return build.map(|build| self.offer_at(call, low_precision::TIMES_LIBRARY, build));
         }
-        if let Some(build) = blocks::look_at(call, self.options.isa, self.threads()) {
+        let (isa, threads) = (self.options.isa, self.threads());
+        let fused = || pairs::look_at(call, isa, threads).or_else(|| scaled::look_at(call, isa, threads));
+        if let Some(build) = blocks::look_at(call, isa, threads).or_else(fused) {
             return build.map(|build| self.offer_at(call, blocks::TIMES_LIBRARY, || Ok(build())));
         }
         if let Some(gradient) = self.gradient(call) {

@@ -8,6 +8,7 @@ use crate::direct::taps::TapConv;
 use crate::estimate;
 use crate::filtering::{TileConv, shape};
 use crate::fourier::Tile;
+use crate::functions::{Apply, Function};
 use crate::layouts::{BLOCK, PackedForm};
 use crate::options::Weights;
 use crate::problem::ConvProblem;
@@ -214,19 +215,34 @@ impl Candidate {
     /// # Errors
     /// Does not fail if the problem [allows](Self::is_allowed) this candidate.
     pub fn prepare(&self, p: &ConvProblem, weights: Weights, options: &NnpackOptions) -> Result<Box<dyn Convolve>> {
+        self.prepare_with(p, weights, None, options)
+    }
+
+    /// As [`prepare`](Self::prepare), with a function that is applied to the outputs.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_with(
+        &self,
+        p: &ConvProblem,
+        weights: Weights,
+        function: Option<Function>,
+        options: &NnpackOptions,
+    ) -> Result<Box<dyn Convolve>> {
+        let function = function.map(|function| Apply::new(function, options.isa));
         Ok(match self.algorithm {
             Algorithm::Product => {
                 let product = ProductConv::new(*p, options.isa, self.threads);
-                Box::new(product.with_weights(weights, options.isa))
+                Box::new(product.with_weights(weights, options.isa).with_function(function))
             }
-            Algorithm::Taps => Box::new(TapConv::new(*p, options.isa, self.threads)),
+            Algorithm::Taps => Box::new(TapConv::new(*p, function, options.isa, self.threads)),
             Algorithm::Winograd(variant) => {
                 let blocking = self.blocking.unwrap_or_else(|| Blocking::suggested(&shape(p), variant, self.threads));
-                Box::new(TileConv::winograd(p, variant, blocking, options.isa)?)
+                Box::new(TileConv::winograd(p, variant, blocking, options.isa)?.with_function(function))
             }
             Algorithm::Fourier(tile) => {
                 let blocking = self.blocking.unwrap_or_else(|| tile.suggested(&shape(p), self.threads));
-                Box::new(TileConv::fourier(p, tile, blocking, options.isa)?)
+                Box::new(TileConv::fourier(p, tile, blocking, options.isa)?.with_function(function))
             }
         })
     }

@@ -1,5 +1,6 @@
-//! What a convolution does to its sums before it stores them: add the bias, add a tensor, clamp.
+//! What a convolution does to its sums before it stores them: add the bias, add a tensor, clamp, apply a function.
 
+use crate::functions::Function;
 use mxrs_op::OpCall;
 use mxrs_op::param::Choice;
 use mxrs_ops::fused::{self, FusedAct};
@@ -41,12 +42,14 @@ pub struct Epilogue {
     pub sum: Option<usize>,
     /// Bounds of the result.
     pub bounds: Bounds,
+    /// The function that is applied last.
+    pub function: Option<Function>,
 }
 
 impl Epilogue {
     /// The epilogue of an operator that has at most a bias.
     pub fn plain(no_bias: bool) -> Self {
-        Self { bias: (!no_bias).then_some(2), sum: None, bounds: Bounds::NONE }
+        Self { bias: (!no_bias).then_some(2), sum: None, bounds: Bounds::NONE, function: None }
     }
 
     /// The epilogue of a call of a fused operator.
@@ -54,12 +57,17 @@ impl Epilogue {
     /// # Errors
     /// Returns the reason as text if this backend does not have the activation.
     pub fn fused(no_bias: bool, p: &fused::Epilogue, call: &OpCall<'_>) -> Result<Self, String> {
-        let bounds = match p.act {
-            FusedAct::None => Bounds::NONE,
-            FusedAct::Relu => Bounds::RELU,
+        let (slope, offset) = (p.slope as f32, p.offset as f32);
+        let (bounds, function) = match p.act {
+            FusedAct::None => (Bounds::NONE, None),
+            FusedAct::Relu => (Bounds::RELU, None),
+            FusedAct::Sigmoid => (Bounds::NONE, Some(Function::Sigmoid)),
+            FusedAct::Silu => (Bounds::NONE, Some(Function::Silu)),
+            FusedAct::HardSigmoid => (Bounds::NONE, Some(Function::HardSigmoid { slope, offset })),
+            FusedAct::HardSwish => (Bounds::NONE, Some(Function::HardSwish { slope, offset })),
             // The reference kernel compares with the upper bound first. The result is the same if the lower bound is
             // not above the upper one.
-            FusedAct::Clip if p.a_min <= p.a_max => Bounds { low: p.a_min, high: p.a_max },
+            FusedAct::Clip if p.a_min <= p.a_max => (Bounds { low: p.a_min, high: p.a_max }, None),
             other => return Err(format!("act {}", other.to_word())),
         };
         let sum = if p.with_sum {
@@ -67,7 +75,7 @@ impl Epilogue {
         } else {
             None
         };
-        Ok(Self { sum, bounds, ..Self::plain(no_bias) })
+        Ok(Self { sum, bounds, function, ..Self::plain(no_bias) })
     }
 }
 

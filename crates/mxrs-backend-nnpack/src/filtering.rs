@@ -1,6 +1,7 @@
 //! Winograd's and Fourier's algorithms behind the backend's [`Convolve`] interface.
 
 use crate::convolve::{Convolve, Operands};
+use crate::functions::Apply;
 use crate::problem::ConvProblem;
 use crate::tiles::{Blocking, Data, Epilogue, Shape, Tiling};
 use crate::winograd::Variant;
@@ -43,6 +44,11 @@ impl TileConv {
     pub fn fourier(p: &ConvProblem, tile: fourier::Tile, blocking: Blocking, isa: Isa) -> Result<Self> {
         let plan = fourier::Plan::new(shape(p), tile, blocking, isa)?;
         Ok(Self { tiling: *plan.tiling() })
+    }
+
+    /// Returns this convolution with a function that is applied to its outputs, which must be in blocks of channels.
+    pub fn with_function(self, function: Option<Apply>) -> Self {
+        Self { tiling: self.tiling.with_function(function) }
     }
 
     /// Number of values of the bias that are widened to float32: none if the bias is float32 already.

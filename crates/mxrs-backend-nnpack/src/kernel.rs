@@ -52,8 +52,9 @@ impl Kernel for ConvKernel {
     }
 
     fn fuse_add(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
-        let Epilogue { sum, bounds, .. } = self.epilogue;
-        let fits = sum.is_none() && bounds == Bounds::NONE && self.algorithm.supports_sum();
+        let Epilogue { sum, bounds, function, .. } = self.epilogue;
+        let is_plain = bounds == Bounds::NONE && function.is_none();
+        let fits = sum.is_none() && is_plain && self.algorithm.supports_sum();
         fits.then(|| {
             Arc::new(Self {
                 name: format!("{}+sum", self.name),

@@ -103,6 +103,9 @@ pub enum PackedForm {
     /// The weights of this number of groups, which are merged into fewer convolutions ([`Groups`]). Each convolution is
     /// packed as [`Blocks`](Self::Blocks). The sizes are those of the weights, `[k, c of a group, kh, kw]`.
     Groups(u32),
+    /// `[k/16][kh][kw][channels of a group][16 k]`, for this number of small groups
+    /// ([`small_groups`](crate::direct::small_groups)).
+    SmallGroups(u32),
     /// Spectra for tiles of this size.
     Fourier(Tile),
     /// Row-major, in bfloat16.
@@ -126,6 +129,8 @@ pub enum PackedForm {
 
 /// First id of layouts with groups. The id minus this value is the number of groups.
 const GROUPS_ID: u64 = 1 << 32;
+/// First id of layouts with small groups. The id minus this value is the number of groups.
+const SMALL_GROUPS_ID: u64 = 1 << 35;
 /// First id of layouts with phases. The id minus this value holds the number of groups from this bit on, and below it the
 /// [`Steps`].
 const PHASES_ID: u64 = 1 << 60;
@@ -155,6 +160,7 @@ impl PackedForm {
     pub fn layout(self, sizes: [usize; 4]) -> Layout {
         let id = match self {
             Self::Groups(groups) => GROUPS_ID + u64::from(groups),
+            Self::SmallGroups(groups) => SMALL_GROUPS_ID + u64::from(groups),
             Self::Phases(steps) => PHASES_ID + steps.code(),
             Self::GroupPhases(steps, groups) => PHASES_ID + (u64::from(groups) << GROUPS_BIT) + steps.code(),
             Self::MergedPhases(steps) => MERGED_PHASES_ID + steps.code(),
@@ -176,6 +182,9 @@ impl PackedForm {
                     0 => Self::Phases(steps),
                     groups => Self::GroupPhases(steps, groups),
                 })
+            }
+            Layout::Opaque { backend: NAME, id, .. } if *id >= SMALL_GROUPS_ID => {
+                Some(Self::SmallGroups(u32::try_from(id - SMALL_GROUPS_ID).ok()?))
             }
             Layout::Opaque { backend: NAME, id, .. } => match id.checked_sub(GROUPS_ID) {
                 Some(groups) => Some(Self::Groups(u32::try_from(groups).ok()?)),
@@ -200,6 +209,7 @@ impl PackedForm {
             Self::Bf16Rows => k * c * kh * kw,
             Self::Taps => padded_k * c * kh * kw,
             Self::Depthwise => padded_k * kh * kw,
+            Self::SmallGroups(_) => k * c * kh * kw,
             Self::Groups(n) => {
                 let groups = Groups::new(n as usize, c, k / n as usize);
                 groups.n * groups.packed_len(kh * kw)
@@ -258,7 +268,8 @@ mod tests {
 
     #[test]
     fn a_form_is_found_by_its_layout() {
-        let groups = [PackedForm::Groups(2), PackedForm::Groups(40), PackedForm::GroupPhases(STRIDE_2, 5)];
+        let groups = [2, 40].map(PackedForm::Groups).into_iter().chain([PackedForm::SmallGroups(32)]);
+        let groups = groups.chain([PackedForm::GroupPhases(STRIDE_2, 5)]);
         let phases = [PackedForm::Phases(STRIDE_2), PackedForm::MergedPhases(Steps { dilate: [1, 1], ..STRIDE_2 })];
         for form in PackedForm::all().chain(groups).chain(phases) {
             assert_eq!(PackedForm::of(&form.layout([40, 3, 3, 3])), Some(form));

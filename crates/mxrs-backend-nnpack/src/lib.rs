@@ -2,8 +2,8 @@
 //! inference and training, in `bf16` where Winograd's algorithms apply, and in `bf16`, `i8` and `u8` at inference on matrix
 //! units and other instructions for short numbers.
 //!
-//! The backend takes two-dimensional convolutions with bias, sum, and ReLU or bounds as epilogue; and fully-connected
-//! layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
+//! The backend takes two-dimensional convolutions with bias, sum, bounds, and SiLU or sigmoid as epilogue; and
+//! fully-connected layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
 //! normalization, local response normalization, and concatenation. For training it takes convolutions, fully-connected layers,
 //! pooling, batch normalization and local response normalization, with their gradients.
 //!
@@ -64,6 +64,7 @@ mod estimate;
 mod filtering;
 mod filters;
 pub mod fourier;
+mod functions;
 pub mod gemm;
 mod gradients;
 mod kernel;
@@ -71,9 +72,11 @@ mod layouts;
 mod low_precision;
 mod matrix;
 mod options;
+mod pairs;
 mod problem;
 mod rates;
 mod reorder;
+mod scaled;
 mod strided_output;
 mod tiles;
 pub mod winograd;

@@ -2,6 +2,7 @@
 
 use crate::convolve::{Panel, part};
 use crate::direct::grouped::Groups;
+use crate::direct::small_groups;
 use crate::filters::Filters;
 use crate::gradients::merged_phases::MergedPhases;
 use crate::layouts::{
@@ -182,6 +183,11 @@ impl Kernel for Reorder {
             Conversion::Pack(PackedForm::Groups(groups)) => {
                 let groups = Groups::new(groups as usize, c, n / groups as usize);
                 in_chunks(args.team, to, groups.packed_len(pixels), &|index, to| groups.pack(index, pixels, from, to));
+            }
+            Conversion::Pack(PackedForm::SmallGroups(_)) => {
+                in_chunks(args.team, to, pixels * c * BLOCK, &|block, to| {
+                    small_groups::pack(block, c, pixels, from, to)
+                });
             }
             Conversion::Pack(PackedForm::Depthwise) => {
                 // Depthwise weights are copied like an image: a window is a channel, and its taps are the pixels.

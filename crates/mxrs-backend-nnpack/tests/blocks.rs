@@ -218,6 +218,9 @@ fn groups_and_dilation_agree_with_the_reference() {
     for (groups, c, k, size, dilate) in [
         (2, 48, 64, (9, 8), (1, 1)),
         (32, 4, 4, (7, 6), (1, 1)),
+        (8, 4, 4, (9, 30), (1, 2)),
+        (6, 8, 8, (8, 13), (1, 1)),
+        (2, 16, 16, (7, 19), (2, 1)),
         (32, 1, 1, (8, 9), (1, 1)),
         (37, 1, 1, (5, 13), (2, 3)),
         (16, 1, 1, (4, 2), (1, 1)),
@@ -248,6 +251,88 @@ fn groups_and_dilation_agree_with_the_reference() {
         );
         for (backend, team) in backends() {
             check("_sg_conv", &sample, &backend, &team);
+        }
+    }
+}
+
+/// Depthwise convolutions of every width and stride that has code of its own, and of others.
+#[test]
+fn depthwise_convolutions_agree_with_the_reference() {
+    for (window, stride, pad, size) in [
+        ((3, 3), (1, 1), (1, 1), (7, 7)),
+        ((3, 3), (2, 2), (1, 1), (9, 31)),
+        ((5, 5), (1, 1), (2, 2), (7, 7)),
+        ((5, 5), (2, 2), (2, 2), (6, 40)),
+        ((7, 7), (1, 1), (3, 3), (10, 23)),
+        ((7, 7), (2, 2), (3, 3), (8, 5)),
+        ((3, 3), (1, 3), (0, 4), (5, 20)),
+        ((5, 4), (3, 1), (4, 0), (4, 21)),
+        ((3, 3), (1, 1), (3, 3), (1, 1)),
+    ] {
+        let text = |(a, b): (usize, usize)| format!("({a}, {b})");
+        let texts = [window, stride, pad].map(text);
+        for (channels, act) in [("24", "clip"), ("32", "silu"), ("20", "sigmoid")] {
+            let attrs = [
+                ("kernel", texts[0].as_str()),
+                ("stride", &texts[1]),
+                ("pad", &texts[2]),
+                ("num_filter", channels),
+                ("num_group", channels),
+                ("act", act),
+                ("a_max", "0.5"),
+            ];
+            let c: usize = channels.parse().unwrap();
+            let shapes: [&[usize]; 3] = [&[2, c, size.0, size.1], &[c, 1, window.0, window.1], &[c]];
+            for (backend, team) in backends() {
+                check("_sg_conv", &Sample::new("depthwise", attrs, &shapes), &backend, &team);
+            }
+        }
+    }
+}
+
+/// Pairs of convolutions on images that take one band and on images that take several.
+#[test]
+fn pairs_of_convolutions_agree_with_the_reference() {
+    for (window, stride, size, [c, k]) in [
+        ("(3, 3)", "(1, 1)", (7, 7), [16, 96]),
+        ("(3, 3)", "(2, 2)", (56, 56), [24, 40]),
+        ("(5, 5)", "(2, 2)", (15, 14), [40, 72]),
+        ("(3, 3)", "(1, 1)", (40, 112), [16, 20]),
+        ("(5, 5)", "(1, 1)", (12, 19), [20, 33]),
+    ] {
+        let (channels, pad) = (k.to_string(), if window == "(3, 3)" { "(1, 1)" } else { "(2, 2)" });
+        for (act, dw_act) in [("clip", "clip"), ("silu", "silu"), ("none", "hard_swish"), ("relu", "sigmoid")] {
+            let attrs = [
+                ("kernel", "(1, 1)"),
+                ("num_filter", channels.as_str()),
+                ("act", act),
+                ("a_max", "0.5"),
+                ("dw_kernel", window),
+                ("dw_stride", stride),
+                ("dw_pad", pad),
+                ("dw_act", dw_act),
+                ("dw_a_max", "0.25"),
+            ];
+            let taps = if window == "(3, 3)" { 3 } else { 5 };
+            let shapes: [&[usize]; 5] = [&[2, c, size.0, size.1], &[k, c, 1, 1], &[k], &[k, 1, taps, taps], &[k]];
+            for (backend, team) in backends() {
+                let what = check("_sg_conv_depthwise", &Sample::new("pair", attrs, &shapes), &backend, &team);
+                assert!(what.starts_with("nnpack:conv_depthwise"), "{what}");
+            }
+        }
+    }
+}
+
+/// One factor per image and channel, before or after the images.
+#[test]
+fn products_with_factors_agree_with_the_reference() {
+    for [n, c, h, w] in [[2, 32, 5, 7], [3, 20, 4, 4], [1, 8, 1, 9]] {
+        let (image, factors): (&[usize], &[usize]) = (&[n, c, h, w], &[n, c, 1, 1]);
+        for shapes in [[image, factors], [factors, image]] {
+            for (backend, team) in backends() {
+                let what = check("broadcast_mul", &Sample::new("factors", [("a", "b"); 0], &shapes), &backend, &team);
+                assert!(what.starts_with("nnpack:scale"), "{what}");
+            }
         }
     }
 }

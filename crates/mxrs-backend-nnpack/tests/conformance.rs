@@ -15,7 +15,9 @@ fn agrees_with_the_reference_on_every_sample() {
             let backend = Nnpack::new(&team, NnpackOptions { isa, ..NnpackOptions::default() });
             for (name, least) in [
                 ("Convolution", 4),
-                ("_sg_conv", 9),
+                ("_sg_conv", 14),
+                ("_sg_conv_depthwise", 5),
+                ("_sg_scaled_conv", 5),
                 ("FullyConnected", 4),
                 ("_sg_fully_connected", 9),
                 ("Pooling", 8),

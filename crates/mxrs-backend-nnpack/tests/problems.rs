@@ -67,7 +67,8 @@ fn random_problems_of_bfloat16_round_once() {
                     let (c, k) = (numbers.of([16, 48, 64]), numbers.of([16, 32, 80]));
                     let size = (window.0 + numbers.below(20), window.1 + numbers.below(40));
                     let pad = (numbers.below(window.0), numbers.below(window.1));
-                    let case = Case { c, k, size, window, pad, stride: (1, 1), dtype: DType::BF16, ..random };
+                    let act = numbers.of(["none", "relu", "clip"]);
+                    let case = Case { c, k, size, window, pad, act, stride: (1, 1), dtype: DType::BF16, ..random };
                     case.check(&backend, &team, &mut numbers);
                 }
             }

@@ -51,7 +51,12 @@ impl Function {
             FusedAct::Abs => sys::dnnl_eltwise_abs,
             // oneDNN's softrelu loses four digits for small results. Its clip and exp map NaN to a number or an
             // infinity.
-            FusedAct::SoftRelu | FusedAct::Clip | FusedAct::Exp => return Err(format!("act {}", act.to_word())),
+            FusedAct::SoftRelu
+            | FusedAct::Clip
+            | FusedAct::Exp
+            | FusedAct::Silu
+            | FusedAct::HardSigmoid
+            | FusedAct::HardSwish => return Err(format!("act {}", act.to_word())),
         };
         Ok(Some(Self { algorithm, alpha: 0.0, beta: 0.0 }))
     }

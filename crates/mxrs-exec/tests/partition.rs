@@ -3,6 +3,8 @@
 mod common;
 #[path = "partition/constants.rs"]
 mod constants;
+#[path = "partition/gates.rs"]
+mod gates;
 #[path = "partition/nets.rs"]
 mod nets;
 #[path = "partition/normalized.rs"]

@@ -183,6 +183,33 @@ fn networks_come_back_with_their_names() {
 }
 
 #[test]
+fn hard_sigmoid_and_hard_swish_are_what_onnx_defines() {
+    let shape = mxrs_types::Shape::from([9]);
+    let value = |name: &str| onnx::ValueInfoProto::of(name, DType::F32, &shape);
+    let xs = [-7.0f32, -3.0, -2.5, -0.5, 0.0, 0.25, 2.0, 3.5, 9.0];
+    let number = onnx::AttributeProto::float;
+    let line = |alpha: f64, beta: f64, x: f64| (alpha * x + beta).clamp(0.0, 1.0);
+    type Expected<'a> = &'a dyn Fn(f64) -> f64;
+    let cases: [(&str, Vec<onnx::AttributeProto>, Expected<'_>); 3] = [
+        ("HardSigmoid", vec![], &|x| line(0.2, 0.5, x)),
+        ("HardSigmoid", vec![number("alpha", 1.0 / 6.0), number("beta", 0.25)], &|x| line(1.0 / 6.0, 0.25, x)),
+        ("HardSwish", vec![], &|x| x * line(1.0 / 6.0, 0.5, x)),
+    ];
+    for (op, attribute, expected) in cases {
+        let node = onnx::NodeProto { attribute, ..onnx::NodeProto::new(op, "call", ["x"], ["y"]) };
+        let (input, output) = (vec![value("x")], vec![value("y")]);
+        let graph = onnx::GraphProto { node: vec![node], input, output, ..onnx::GraphProto::default() };
+        let imported = import(&onnx::ModelProto::of(graph, 14), &Options::default()).unwrap();
+        let desc = TensorDesc::dense(shape.clone(), DType::F32);
+        let given = HashMap::from([("x".to_owned(), (desc, AlignedBuffer::from_f64(&xs.map(f64::from), DType::F32)))]);
+        let (_, got) = run(&imported.graph, &given);
+        for (x, got) in xs.iter().zip(got) {
+            assert!((got - expected(f64::from(*x))).abs() < 1e-6, "{op}({x}) = {got}");
+        }
+    }
+}
+
+#[test]
 fn all_nodes_without_a_counterpart_are_named_at_once() {
     let shape = mxrs_types::Shape::from([2, 3]);
     let value = |name: &str| onnx::ValueInfoProto::of(name, DType::F32, &shape);

@@ -2,7 +2,8 @@
 //!
 //! A pattern begins with a seed call, followed by calls that match its stages in order. Any stage may be missing. Each
 //! call reads the first output of the call before it, and maybe other outputs of that call. No call outside the chain
-//! reads an output of a call of the chain other than the last. The pass that searches for chains knows no operators,
+//! reads an output of a call of the chain other than the last. A stage may also match a call that reads the value before it
+//! twice ([`Stage::through`]). The pass that searches for chains knows no operators,
 //! only these declarations. The crate that declares operators also declares their patterns and the replacement of each
 //! chain.
 //!
@@ -31,7 +32,7 @@ pub struct Pattern {
     pub name: &'static str,
     /// The first call.
     pub seed: Stage,
-    /// The calls that may follow the seed, in this order. Any of them may be missing.
+    /// The calls that may follow the seed, in this order. Any of them may be missing, unless it is required.
     pub then: Vec<Stage>,
     /// Returns the calls that replace a chain of at least two calls, in order of execution; `None` if this chain stays as it
     /// is. The last new call must have the same first output as the chain's last call, and the same further outputs if other
@@ -48,6 +49,12 @@ pub struct Stage {
     pub ops: &'static [&'static str],
     /// Positions of the inputs by which a matching call may read the call before it.
     pub enters_by: &'static [usize],
+    /// If this list is not empty, a matching call reads the chain's last value twice: directly, and through one to three
+    /// calls of these operators, which read it by their first input. So `x * sigmoid(x)` is a multiplication through a
+    /// sigmoid. These calls become members of the chain too, before the matching call.
+    pub through: &'static [&'static str],
+    /// Whether every chain of the pattern must have a call of this stage.
+    pub is_required: bool,
     /// Whether a call may follow a chain. The chain is empty for a seed.
     pub accepts: fn(&[Member<'_>], &Member<'_>) -> bool,
 }
@@ -55,7 +62,7 @@ pub struct Stage {
 impl Stage {
     /// A stage that matches any call of these operators that reads the chain by its first input.
     pub fn of(name: &'static str, ops: &'static [&'static str]) -> Self {
-        Self { name, ops, enters_by: &[0], accepts: |_, _| true }
+        Self { name, ops, enters_by: &[0], through: &[], is_required: false, accepts: |_, _| true }
     }
 }
 

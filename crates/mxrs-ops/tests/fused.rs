@@ -100,7 +100,7 @@ fn assert_close(got: &Tensor, expected: &Tensor, context: &str) {
 
 #[test]
 fn a_product_with_an_epilogue_is_the_calls_one_after_another() {
-    const EPILOGUE: [&str; 4] = ["with_sum", "act", "a_min", "a_max"];
+    const EPILOGUE: [&str; 6] = ["with_sum", "act", "a_min", "a_max", "slope", "offset"];
     let none = Attrs::new();
     for (fused, product) in [("_sg_conv", "Convolution"), ("_sg_fully_connected", "FullyConnected")] {
         let mut seen = Vec::new();
@@ -114,22 +114,77 @@ fn a_product_with_an_epilogue_is_the_calls_one_after_another() {
                 expected = call("elemwise_add", &none, &[expected, sum]);
             }
             let act = sample.attrs.get("act").unwrap_or("none");
-            expected = match act {
-                "none" => expected,
-                "clip" => {
-                    let bound = |key| sample.attrs.get(key).expect("a bound");
-                    let bounds = Attrs::from([("a_min", bound("a_min")), ("a_max", bound("a_max"))]);
-                    call("clip", &bounds, &[expected])
-                }
-                "square" | "sqrt" | "abs" | "exp" => call(act, &none, &[expected]),
-                _ => call("Activation", &Attrs::from([("act_type", act)]), &[expected]),
-            };
+            expected = function(&sample.attrs, "", expected);
             assert_close(&got, &expected, &context);
             seen.push(act.to_string());
         }
         for act in ["none", "relu", "sigmoid", "tanh", "softrelu", "clip", "square", "sqrt", "abs", "exp"] {
             assert!(seen.iter().any(|s| s == act), "{fused}: no sample with {act}");
         }
+    }
+}
+
+/// Applies the function of an epilogue, whose parameters have this prefix, by calls of other operators.
+fn function(attrs: &Attrs, prefix: &str, x: Tensor) -> Tensor {
+    let none = Attrs::new();
+    let get = |key: &str, default| attrs.get(&format!("{prefix}{key}")).unwrap_or(default).to_owned();
+    let scalar = |op, value: String, x| call(op, &Attrs::from([("scalar", value.as_str())]), &[x]);
+    let clipped = |a_min: String, a_max: String, x| {
+        call("clip", &Attrs::from([("a_min", a_min.as_str()), ("a_max", a_max.as_str())]), &[x])
+    };
+    let hard = |x: Tensor| {
+        let scaled = scalar("_mul_scalar", get("slope", "0.2"), x);
+        clipped("0".into(), "1".into(), scalar("_plus_scalar", get("offset", "0.5"), scaled))
+    };
+    match get("act", "none").as_str() {
+        "none" => x,
+        "clip" => clipped(get("a_min", "0"), get("a_max", "0"), x),
+        act @ ("square" | "sqrt" | "abs" | "exp") => call(act, &none, &[x]),
+        "silu" => call("elemwise_mul", &none, &[x.clone(), call("sigmoid", &none, &[x])]),
+        "hard_sigmoid" => hard(x),
+        "hard_swish" => call("elemwise_mul", &none, &[x.clone(), hard(x)]),
+        act => call("Activation", &Attrs::from([("act_type", act)]), &[x]),
+    }
+}
+
+#[test]
+fn a_convolution_and_a_depthwise_convolution_in_one_are_the_two() {
+    let samples = (mxrs_ops::catalog().get("_sg_conv_depthwise").expect("an operator").samples)();
+    assert!(samples.len() > 4);
+    for sample in samples {
+        let inputs = tensors(&sample);
+        let pick = |keys: &[(&'static str, &str)]| -> Attrs {
+            keys.iter().filter_map(|(to, from)| Some((*to, sample.attrs.get(from)?))).collect()
+        };
+        let channels = inputs[1].shape[0].to_string();
+        let n_first = if sample.attrs.get("no_bias").is_some() { 2 } else { 3 };
+        let first = pick(&[("kernel", "kernel"), ("num_filter", "num_filter"), ("no_bias", "no_bias")]);
+        let between = function(&sample.attrs, "", call("Convolution", &first, &inputs[..n_first]));
+        let mut second = pick(&[
+            ("kernel", "dw_kernel"),
+            ("stride", "dw_stride"),
+            ("dilate", "dw_dilate"),
+            ("pad", "dw_pad"),
+            ("no_bias", "dw_no_bias"),
+        ]);
+        second.set("num_filter", channels.as_str());
+        second.set("num_group", channels.as_str());
+        let second_inputs: Vec<Tensor> = std::iter::once(between).chain(inputs[n_first..].iter().cloned()).collect();
+        let expected = function(&sample.attrs, "dw_", call("Convolution", &second, &second_inputs));
+        assert_close(&call("_sg_conv_depthwise", &sample.attrs, &inputs), &expected, sample.name);
+    }
+}
+
+#[test]
+fn factors_and_a_convolution_in_one_are_the_two() {
+    let samples = (mxrs_ops::catalog().get("_sg_scaled_conv").expect("an operator").samples)();
+    assert!(samples.len() > 4);
+    for sample in samples {
+        let mut inputs = tensors(&sample);
+        let factors = inputs.pop().expect("factors");
+        inputs[0] = call("broadcast_mul", &Attrs::new(), &[inputs[0].clone(), factors]);
+        let expected = call("_sg_conv", &sample.attrs, &inputs);
+        assert_close(&call("_sg_scaled_conv", &sample.attrs, &tensors(&sample)), &expected, sample.name);
     }
 }
 

@@ -130,9 +130,11 @@ fn every_gradient_is_declared() {
         "_sg_bn_relu",
         "_sg_bn_relu_quantize",
         "_sg_conv",
+        "_sg_conv_depthwise",
         "_sg_fully_connected",
         "_sg_quantized_conv",
         "_sg_quantized_fully_connected",
+        "_sg_scaled_conv",
     ];
     // Updates that have no name in MXNet are never differentiated either.
     let updates = [

@@ -12,6 +12,7 @@ mod lrn_gradient;
 mod pass;
 mod pooling;
 mod pooling_gradient;
+mod scale;
 mod training;
 
 pub use pass::Pass;
@@ -36,12 +37,14 @@ struct Fit {
     pass: Box<dyn FnOnce() -> Box<dyn Pass>>,
     /// The operator's name in traces.
     what: &'static str,
-    /// Layout of the first input, or of all inputs of [`concat`] and [`lrn_gradient`]; the others are row-major.
+    /// Layout of the input `data_input`, or of all inputs of [`concat`] and [`lrn_gradient`]; the others are row-major.
     data: Layout,
     /// Layouts of the inputs, if `data` does not say them.
     inputs: Option<Vec<Layout>>,
     /// Layout of the first output. Hidden outputs are row-major.
     out: Layout,
+    /// Position of the input that `data` describes.
+    data_input: usize,
     can_run_inplace: bool,
 }
 
@@ -52,7 +55,15 @@ impl Fit {
         [data, out]: [Layout; 2],
         pass: impl FnOnce() -> P + 'static,
     ) -> Self {
-        Self { pass: Box::new(move || Box::new(pass())), what, data, inputs: None, out, can_run_inplace: false }
+        Self {
+            pass: Box::new(move || Box::new(pass())),
+            what,
+            data,
+            inputs: None,
+            out,
+            data_input: 0,
+            can_run_inplace: false,
+        }
     }
 }
 
@@ -69,6 +80,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Res
         "LRN" => lrn::fit,
         "_backward_LRN" => lrn_gradient::fit,
         "Concat" => concat::fit,
+        "broadcast_mul" => scale::fit,
         _ => return None,
     };
     let fit = check(call).and_then(|()| fit(call, isa));
@@ -100,7 +112,7 @@ fn check_tensors(call: &OpCall<'_>) -> Result<(), String> {
 }
 
 fn planned(call: &OpCall<'_>, fit: Fit, isa: Isa, threads: usize) -> PlannedKernel {
-    let is_data = |i: usize| i == 0 || ["Concat", "_backward_LRN"].contains(&call.op.name);
+    let is_data = |i: usize| i == fit.data_input || ["Concat", "_backward_LRN"].contains(&call.op.name);
     let of_input = |i: usize| match &fit.data {
         // Each input is blocked by its own number of channels.
         Layout::Blocked { .. } if is_data(i) => {

@@ -6,6 +6,7 @@
 
 use super::product::{Place, ProductConv};
 use crate::convolve::{Convolve, Operands, Panel, part};
+use crate::functions::Apply;
 use crate::layouts::{BLOCK, PANEL, PackedForm};
 use crate::problem::ConvProblem;
 use mxrs_processor::Isa;
@@ -97,9 +98,10 @@ pub struct GroupedConv {
 }
 
 impl GroupedConv {
-    /// Prepares a convolution of all channels for at most `threads` threads.
-    pub fn new(whole: ConvProblem, groups: Groups, isa: Isa, threads: usize) -> Self {
-        Self::placed(whole, groups, Place::all(&whole), isa, threads)
+    /// Prepares a convolution of all channels for at most `threads` threads. `function` is applied to its outputs.
+    pub fn new(whole: ConvProblem, groups: Groups, function: Option<Apply>, isa: Isa, threads: usize) -> Self {
+        let conv = Self::placed(whole, groups, Place::all(&whole), isa, threads);
+        Self { product: conv.product.with_function(function), ..conv }
     }
 
     /// Prepares a convolution whose output pixels lie at `place` in an image with the same channels.

@@ -25,6 +25,48 @@ for_each_set! {
     ) = windows
 }
 
+/// A function that copies the pixels of one group for a 1x1 window, multiplied by one factor per channel.
+pub type PackScaled = unsafe fn(&ConvProblem, *const f32, *const f32, Range<usize>, Range<usize>, *mut f32);
+
+for_each_set! {
+    /// Returns the function for this instruction set that copies pixels and multiplies them by factors.
+    ///
+    /// It takes the problem, the image, the factors of its channels, its output pixels, the blocks of channels to copy,
+    /// and the destination. Image and factors must be in blocks of channels, and the destination must have room for
+    /// pixels times blocks times 16 values.
+    pub fn pack_scaled: unsafe fn(
+        p: &ConvProblem, image: *const f32, factors: *const f32, rows: Range<usize>, blocks: Range<usize>, to: *mut f32
+    ) = scaled
+}
+
+/// # Safety
+/// The conditions of [`pack_scaled`] must hold, and the processor must have the instructions of `L`.
+#[inline(always)]
+unsafe fn scaled<L: Lanes>(
+    p: &ConvProblem,
+    image: *const f32,
+    factors: *const f32,
+    rows: Range<usize>,
+    blocks: Range<usize>,
+    to: *mut f32,
+) {
+    let (n, plane) = (rows.len(), p.h * p.w * BLOCK);
+    for (i, block) in blocks.enumerate() {
+        for lane in (0..BLOCK).step_by(L::N) {
+            // SAFETY: the caller passes blocks and pixels of the image, and room for `n` pixels per block. `lane + L::N
+            // <= BLOCK` bounds the factors of the block.
+            unsafe {
+                let factor = L::load(factors.add(block * BLOCK + lane));
+                let from = image.add(block * plane + rows.start * BLOCK + lane);
+                let to = to.add(i * n * BLOCK + lane);
+                for pixel in 0..n {
+                    L::load(from.add(pixel * BLOCK)).mul(factor).store(to.add(pixel * BLOCK));
+                }
+            }
+        }
+    }
+}
+
 /// A run of pixels in one output row.
 #[derive(Clone, Copy)]
 struct Run {

@@ -7,9 +7,10 @@
 //! epilogue.
 
 use super::grid::{Grid, Sizes};
-use super::pack::{Pack, pack};
+use super::pack::{Pack, PackScaled, pack, pack_scaled};
 use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
+use crate::functions::Apply;
 use crate::gemm::{Gemm, Product, ProductEpilogue, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::options::Weights;
@@ -29,6 +30,10 @@ pub struct ProductConv {
     weights: Weights,
     gemm: Gemm,
     pack: Option<Pack>,
+    /// Copies the rows of a 1x1 window, multiplied by a factor per channel.
+    pack_scaled: Option<PackScaled>,
+    /// The function that is applied to the outputs, which then fill the image.
+    function: Option<Apply>,
     threads: usize,
     /// First pixel and number of pixels of each group of one image.
     groups: Vec<(usize, usize)>,
@@ -61,14 +66,32 @@ impl Place {
 struct Share<'a> {
     conv: &'a ProductConv,
     operands: &'a Operands,
+    factors: Factors,
     panels: Range<usize>,
     scratch: *mut f32,
 }
+
+/// One factor per image and channel, in blocks of channels; null if a convolution is not scaled.
+#[derive(Clone, Copy)]
+pub struct Factors(pub *const f32);
+
+// SAFETY: sharing only copies the address. The memory behind it is read in `ProductConv::run_scaled`, whose contract
+// excludes writers.
+unsafe impl Sync for Factors {}
 
 impl ProductConv {
     /// Prepares a convolution for at most `threads` threads.
     pub fn new(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
         Self::placed(problem, Place::all(&problem), isa, threads)
+    }
+
+    /// Prepares a 1x1 convolution with stride 1 of data that are multiplied by one factor per image and channel.
+    pub fn scaled(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
+        debug_assert!(problem.is_pointwise() && problem.pad == (0, 0));
+        let conv = Self::new(problem, isa, threads);
+        let blocks = conv.blocks();
+        let offsets = (0..conv.offsets.len()).map(|len| (0..blocks).map(|b| b * len * BLOCK).collect()).collect();
+        Self { pack_scaled: Some(pack_scaled(isa)), offsets, ..conv }
     }
 
     /// Prepares a convolution whose output pixels lie at `place` in an image with the same channels.
@@ -91,7 +114,9 @@ impl ProductConv {
         let distance = |len: usize| if is_copied { len } else { problem.h * problem.w };
         let offsets = (0..=rows).map(|len| (0..blocks).map(|b| b * distance(len) * BLOCK).collect()).collect();
         let weights = Weights::Float32;
-        Self { problem, weights, gemm, pack: is_copied.then(|| pack(isa)), threads, groups, offsets, grid, place }
+        let pack = is_copied.then(|| pack(isa));
+        let (pack_scaled, function) = (None, None);
+        Self { problem, weights, gemm, pack, pack_scaled, function, threads, groups, offsets, grid, place }
     }
 
     /// Returns this convolution for weights of this type.
@@ -101,6 +126,12 @@ impl ProductConv {
             Weights::Bfloat16 => Gemm::of_bf16(isa),
         };
         Self { weights, gemm, ..self }
+    }
+
+    /// Returns this convolution with a function that is applied to its outputs.
+    pub fn with_function(self, function: Option<Apply>) -> Self {
+        debug_assert!(function.is_none() || self.place.step == [1, 1]);
+        Self { function, ..self }
     }
 
     /// Returns the address of the weight with index `numbers`. Two bfloat16 values are as large as one float32 value.
@@ -113,11 +144,16 @@ impl ProductConv {
         self.problem.c.div_ceil(BLOCK) * self.problem.kh * self.problem.kw
     }
 
+    /// Whether the rows are copied before they are multiplied.
+    fn is_copied(&self) -> bool {
+        self.pack.is_some() || self.pack_scaled.is_some()
+    }
+
     /// Number of values of scratch memory per thread.
     fn copied_len(&self) -> usize {
         let rows = self.groups.iter().map(|group| group.1).max().unwrap_or(0);
         let blocks = self.blocks().div_ceil(self.grid.depth_parts());
-        if self.pack.is_some() { self.grid.groups_at_once() * rows * blocks * BLOCK } else { 0 }
+        if self.is_copied() { self.grid.groups_at_once() * rows * blocks * BLOCK } else { 0 }
     }
 
     /// Number of values of one image of the output.
@@ -151,6 +187,19 @@ impl Convolve for ProductConv {
     }
 
     unsafe fn run(&self, operands: &Operands, team: &Team) -> Result<()> {
+        // SAFETY: the contract of this function is that of `run_scaled` without factors.
+        unsafe { self.run_scaled(operands, Factors(std::ptr::null()), team) };
+        Ok(())
+    }
+}
+
+impl ProductConv {
+    /// Computes the output of a [scaled](Self::scaled) convolution.
+    ///
+    /// # Safety
+    /// The conditions of [`Convolve::run`] must hold. The factors must be valid if the convolution is scaled, and nothing
+    /// may write them during the call.
+    pub unsafe fn run_scaled(&self, operands: &Operands, factors: Factors, team: &Team) {
         let [by_rows, by_panels] = self.grid.sides();
         // A thread that has finished its pieces takes pieces that other threads have not started.
         let pieces = Phases::new(by_rows, vec![self.grid.pieces(); by_panels]);
@@ -158,7 +207,7 @@ impl Convolve for ProductConv {
             let scratch = operands.scratch.wrapping_add(i * self.copied_len());
             for next in 0..by_panels {
                 let column = (i + next) % by_panels;
-                let share = Share { conv: self, operands, panels: self.grid.panels(column), scratch };
+                let share = Share { conv: self, operands, factors, panels: self.grid.panels(column), scratch };
                 // SAFETY: `column < by_panels` and `piece < self.grid.pieces()`. Different pieces are different pixels
                 // and different columns are different channels of the output; `Phases` runs each item once.
                 // `i < grid.threads() <= threads`, and thread `i` uses only its own `copied_len` values of the scratch
@@ -166,7 +215,6 @@ impl Convolve for ProductConv {
                 pieces.work(column, i / by_panels, |piece| unsafe { share.run(self.grid.piece(piece)) });
             }
         });
-        Ok(())
     }
 }
 
@@ -197,17 +245,25 @@ impl Share<'_> {
     /// # Safety
     /// The conditions of [`Self::run`] must hold.
     unsafe fn copy(&self, groups: Range<usize>, blocks: Range<usize>) {
-        let Some(pack) = self.conv.pack else { return };
+        if !self.conv.is_copied() {
+            return;
+        }
         let problem = &self.conv.problem;
         let image_len = problem.c.next_multiple_of(BLOCK) * problem.h * problem.w;
         let mut to = self.scratch;
         for group in groups {
             let (image, first, len) = self.conv.group(group);
             // SAFETY: the groups are groups of the problem, so `image < n`, and `first + len` is at most the number of
-            // pixels of an image. A group has at most the rows of the longest group, and there are at most
+            // pixels of an image, and each image has a factor per channel of every block. A group has at most the rows of the longest group, and there are at most
             // `groups_at_once` groups, so `copied_len` values suffice.
             unsafe {
-                pack(problem, self.operands.src.add(image * image_len), first..first + len, blocks.clone(), to);
+                let (src, rows) = (self.operands.src.add(image * image_len), first..first + len);
+                if let Some(pack) = self.conv.pack_scaled {
+                    let factors = self.factors.0.add(image * problem.c.next_multiple_of(BLOCK));
+                    pack(problem, src, factors, rows, blocks.clone(), to);
+                } else if let Some(pack) = self.conv.pack {
+                    pack(problem, src, rows, blocks.clone(), to);
+                }
                 to = to.add(len * blocks.len() * BLOCK);
             }
         }
@@ -269,9 +325,9 @@ impl Share<'_> {
                 let (image, first, len) = conv.group(group);
                 let at = conv.output_at(group, panel.index, self.output_image());
                 let sum_at = conv.output_at(group, panel.index, conv.output_image());
-                let (a, offsets) = match conv.pack {
-                    Some(_) => (copied, &conv.offsets[len][..blocks.len()]),
-                    None => (o.src.add(image * image_len + first * BLOCK), &conv.offsets[len][blocks.clone()]),
+                let (a, offsets) = match conv.is_copied() {
+                    true => (copied, &conv.offsets[len][..blocks.len()]),
+                    false => (o.src.add(image * image_len + first * BLOCK), &conv.offsets[len][blocks.clone()]),
                 };
                 // If the sum is the output itself, the first part adds to the old values. Any other sum is also added
                 // in the first part, so that the bits of the result do not depend on the memory of the sum.
@@ -305,6 +361,12 @@ impl Share<'_> {
                         epilogue: (is_last || is_read).then_some(&epilogue),
                     },
                 );
+                if let (Some(apply), true) = (conv.function, is_last) {
+                    for half in 0..panel.width / BLOCK {
+                        let channels = BLOCK.min(p.k - panel.index * PANEL - half * BLOCK);
+                        apply.to_pixels(o.dst.add(at + half * plane), len, channels);
+                    }
+                }
                 copied = copied.wrapping_add(len * blocks.len() * BLOCK);
             }
         }

@@ -8,6 +8,7 @@
 use super::tap_rows::{TapKernel, TapRows, tap_kernel};
 use crate::barrier::Phases;
 use crate::convolve::{Convolve, Operands, Panel, PanelBias, part};
+use crate::functions::Apply;
 use crate::gemm::{MAX_ROWS, row_groups};
 use crate::layouts::{BLOCK, PANEL};
 use crate::problem::ConvProblem;
@@ -23,6 +24,7 @@ const LINE: usize = 16;
 pub struct TapConv {
     problem: ConvProblem,
     kernel: TapKernel,
+    function: Option<Apply>,
     threads: usize,
     /// Number of values of a copied row.
     row_len: usize,
@@ -33,13 +35,14 @@ pub struct TapConv {
 }
 
 impl TapConv {
-    /// Prepares a convolution for at most `threads` threads.
-    pub fn new(problem: ConvProblem, isa: Isa, threads: usize) -> Self {
+    /// Prepares a convolution for at most `threads` threads. `function` is applied to its outputs.
+    pub fn new(problem: ConvProblem, function: Option<Apply>, isa: Isa, threads: usize) -> Self {
         let row_len = (problem.ow - 1) * problem.stride.1 + problem.kw;
         let rows = problem.c * problem.kh;
         let offsets = (0..rows).flat_map(|row| (0..problem.kw).map(move |kx| row * row_len + kx)).collect();
         let groups = row_groups(problem.ow, MAX_ROWS).collect();
-        Self { problem, kernel: tap_kernel(isa, problem.stride.1), threads: threads.max(1), row_len, offsets, groups }
+        let kernel = tap_kernel(isa, problem.stride.1);
+        Self { problem, kernel, function, threads: threads.max(1), row_len, offsets, groups }
     }
 
     fn scratch_len(&self) -> usize {
@@ -109,6 +112,11 @@ impl TapConv {
                             epilogue: bias.epilogue(sum, o.bounds),
                         };
                         (self.kernel)(len, panel.width == PANEL, &rows);
+                    }
+                    for half in 0..if self.function.is_some() { panel.width / BLOCK } else { 0 } {
+                        let channels = BLOCK.min(p.k - panel.index * PANEL - half * BLOCK);
+                        let line = o.dst.add(out + half * plane);
+                        self.function.iter().for_each(|apply| apply.to_pixels(line, p.ow, channels));
                     }
                 }
             }

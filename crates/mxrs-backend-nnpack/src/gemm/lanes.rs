@@ -63,7 +63,7 @@ pub(crate) struct Plain([f32; 8]);
 
 impl Plain {
     #[inline(always)]
-    fn zip(self, y: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+    pub(crate) fn zip(self, y: Self, f: impl Fn(f32, f32) -> f32) -> Self {
         let mut out = self.0;
         for (x, y) in out.iter_mut().zip(y.0) {
             *x = f(*x, y);

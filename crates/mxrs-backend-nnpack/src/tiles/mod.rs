@@ -23,6 +23,7 @@ pub use blocking::{Blocking, Schedule};
 pub(crate) use candidates::Work;
 
 use crate::filters::Filters;
+use crate::functions::Apply;
 use crate::gemm::{Gemm, PANEL};
 use mxrs_processor::Isa;
 use mxrs_sync::Team;
@@ -168,6 +169,8 @@ pub(crate) struct Tiling {
     tiles: [usize; 2],
     /// Distance in values from one image of the output to the next, if the output is a part of a larger tensor.
     dst_image_stride: Option<usize>,
+    /// The function that is applied to the outputs, in blocks of channels, after the epilogue.
+    function: Option<Apply>,
 }
 
 impl Tiling {
@@ -197,6 +200,7 @@ impl Tiling {
             k_blocks,
             tiles,
             dst_image_stride: None,
+            function: None,
         };
         tiling.blocking = blocking.fitted(tiling.n_tiles(), tiling.panels());
         Ok(tiling)
@@ -205,6 +209,12 @@ impl Tiling {
     /// Returns this tiling with another distance between the images of the output. The tensor to add is not affected.
     pub fn with_image_stride(self, dst_image_stride: Option<usize>) -> Self {
         Self { dst_image_stride, ..self }
+    }
+
+    /// Returns this tiling with a function that is applied to the outputs. These must be in blocks of channels.
+    pub fn with_function(self, function: Option<Apply>) -> Self {
+        debug_assert!(function.is_none() || self.data == Data::Blocks);
+        Self { function, ..self }
     }
 
     /// Bytes of the packed weights.

@@ -324,7 +324,7 @@ impl Tiling {
                 let epilogue = self.epilogue(tensors.epilogue, k);
                 for strip in self.strips(block.clone(), within.clone(), self.longest()) {
                     let at = [strip.at[0] * mv, strip.at[1] * mh];
-                    (self.transforms.output)(&Outputs {
+                    let outputs = Outputs {
                         products: own.add((k - first * 2) * half + (strip.first - within.start) * BLOCK),
                         plane: layout.products_plane,
                         len: strip.len,
@@ -335,9 +335,25 @@ impl Tiling {
                         inside: [(oh - at[0]).min(mv), (ow - at[1]).min(strip.len * mh)],
                         epilogue: &epilogue,
                         buffer,
-                    });
+                    };
+                    (self.transforms.output)(&outputs);
+                    self.apply_function(&outputs, k);
                 }
             }
+        }
+    }
+
+    /// Applies the function of the tiling, if there is one, to outputs of channel block `k` that were just written.
+    ///
+    /// # Safety
+    /// The outputs must be those of a transform that has run, and no other thread may use them.
+    unsafe fn apply_function(&self, outputs: &Outputs<'_>, k: usize) {
+        let Some(apply) = self.function else { return };
+        let ([rows, columns], channels) = (outputs.inside, BLOCK.min(self.shape.k - k * BLOCK));
+        for row in 0..rows {
+            // SAFETY: `inside` says that `rows` by `columns` outputs lie in the image, in blocks of channels, whose rows
+            // are `steps[0]` values apart. The caller promises that no other thread uses them.
+            unsafe { apply.to_pixels(outputs.dst.cast::<f32>().add(row * outputs.steps[0]), columns, channels) }
         }
     }
 

@@ -39,7 +39,7 @@ impl Case {
             pad: (numbers.below(window.0 + 1), numbers.below(window.1 + 1)),
             bias: numbers.below(2) == 0,
             sum: numbers.below(3) == 0,
-            act: numbers.of(["none", "relu", "clip"]),
+            act: numbers.of(["none", "relu", "clip", "sigmoid", "silu", "hard_sigmoid", "hard_swish"]),
             dtype: DType::F32,
         }
     }
@@ -85,6 +85,10 @@ impl Case {
             *y = match self.act {
                 "relu" => y.max(0.0),
                 "clip" => y.clamp(-0.5, 0.75),
+                "sigmoid" => 1.0 / (1.0 + (-*y).exp()),
+                "silu" => *y / (1.0 + (-*y).exp()),
+                "hard_sigmoid" => (0.2 * *y + 0.5).clamp(0.0, 1.0),
+                "hard_swish" => *y * (0.2 * *y + 0.5).clamp(0.0, 1.0),
                 _ => *y,
             };
         }

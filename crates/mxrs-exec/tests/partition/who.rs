@@ -102,7 +102,8 @@ fn a_dry_plan_is_that_of_the_executor() {
 fn a_pattern_that_cannot_be_applied_leaves_the_graph_as_it_is() {
     let graph = Net::residual_unit();
     let mut broken = mxrs_ops::patterns(&Fusions::default());
-    broken[0].replace = |chain| {
+    let conv = broken.iter_mut().find(|pattern| pattern.name == "Convolution").expect("the pattern");
+    conv.replace = |chain| {
         let inputs = vec![mxrs_op::Operand::Input { member: 0, position: 9 }];
         Some(vec![mxrs_op::NewCall { op: "relu", suffix: "", attrs: chain[0].attrs.clone(), inputs }])
     };

@@ -26,6 +26,8 @@ const READERS: &[(&str, Read)] = &[
     ("GlobalAveragePool", |node| pooling::global(node, "avg")),
     ("GlobalLpPool", |node| pooling::global(node, "lp")),
     ("GlobalMaxPool", |node| pooling::global(node, "max")),
+    ("HardSigmoid", elementwise::hard_sigmoid),
+    ("HardSwish", elementwise::hard_swish),
     ("Identity", |node| elementwise::unary(node, "_copy")),
     ("LRN", layers::lrn),
     ("Log", |node| elementwise::unary(node, "log")),

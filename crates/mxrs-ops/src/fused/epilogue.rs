@@ -1,4 +1,6 @@
 //! The epilogue of a product: adds a tensor, then applies a function, before the result is stored.
+//!
+//! `silu(x) = x · sigmoid(x)`; `hard_sigmoid(x) = clip(slope · x + offset, 0, 1)`; `hard_swish(x) = x · hard_sigmoid(x)`.
 
 use crate::nn::activation::ActType;
 use crate::numeric;
@@ -19,6 +21,9 @@ op_enum! {
         Sqrt = "sqrt",
         Abs = "abs",
         Exp = "exp",
+        Silu = "silu",
+        HardSigmoid = "hard_sigmoid",
+        HardSwish = "hard_swish",
     }
 }
 
@@ -33,6 +38,10 @@ op_params! {
         a_min: f32 = 0.0,
         /// Upper bound of `clip`.
         a_max: f32 = 0.0,
+        /// Factor in `hard_sigmoid` and `hard_swish`.
+        slope: f64 = 0.2,
+        /// Summand in `hard_sigmoid` and `hard_swish`.
+        offset: f64 = 0.5,
     }
 }
 
@@ -49,6 +58,8 @@ impl Epilogue {
         }
         let (low, high) = (f64::from(self.a_min), f64::from(self.a_max));
         let clip = move |x| numeric::clip(x, low, high);
+        let Self { slope, offset, .. } = *self;
+        let hard = move |x: f64| numeric::clip(slope * x + offset, 0.0, 1.0);
         let function: &dyn Fn(f64) -> f64 = match self.act {
             FusedAct::None => return y,
             FusedAct::Relu => &ActType::Relu.function(),
@@ -60,6 +71,9 @@ impl Epilogue {
             FusedAct::Sqrt => &f64::sqrt,
             FusedAct::Abs => &f64::abs,
             FusedAct::Exp => &f64::exp,
+            FusedAct::Silu => &|x| x * numeric::sigmoid(x),
+            FusedAct::HardSigmoid => &hard,
+            FusedAct::HardSwish => &move |x| x * hard(x),
         };
         y.iter_mut().for_each(|y| *y = function(*y));
         y

@@ -7,15 +7,20 @@
 pub mod bn_relu;
 pub mod bn_relu_quantize;
 pub mod bn_relu_training;
+pub mod conv_depthwise;
 pub mod convolution;
 mod epilogue;
 pub mod fold_bias;
 pub mod fold_weight;
 pub mod fully_connected;
+mod gates;
 mod normalized_patterns;
+mod pair_patterns;
 mod patterns;
 mod quantized_patterns;
 pub(crate) mod quantized_samples;
+pub mod scaled_convolution;
+mod scaled_patterns;
 
 pub use epilogue::{Epilogue, FusedAct, WithEpilogue};
 pub use patterns::{Fusions, patterns};

@@ -39,7 +39,7 @@ impl Emission {
         for call in new {
             let (mut inputs, mut is_constant) = (Vec::new(), Vec::new());
             for operand in &call.inputs {
-                let (desc, constant) = describe(*operand, &members, &calls, pattern)?;
+                let (desc, constant) = describe(*operand, chain, &members, &calls, pattern)?;
                 inputs.push(desc);
                 is_constant.push(constant);
             }
@@ -132,6 +132,7 @@ impl Emission {
 /// The shape and type of an input of a new call, and whether it is constant.
 fn describe(
     operand: Operand,
+    chain: &[ChainCall],
     members: &[Member<'_>],
     calls: &[Planned],
     pattern: &Pattern,
@@ -139,7 +140,7 @@ fn describe(
     let found = match operand {
         Operand::Input { member, position } => members.get(member).and_then(|m| {
             // A replacement cannot read a value that is made inside the chain.
-            let is_inner = member > 0 && m.entered_by == position;
+            let is_inner = chain.get(member).is_some_and(|call| call.is_inner(position));
             let desc = (!is_inner).then(|| m.inputs.get(position)).flatten()?;
             Some((desc.clone(), m.is_constant.get(position).copied()?))
         }),

@@ -20,25 +20,36 @@ pub struct ChainCall {
     reads: Vec<(usize, usize)>,
     /// For each output, whether a call reads it or it is a head.
     pub is_read: Vec<bool>,
+    /// Positions of the inputs that calls of the chain make.
+    inner: Vec<usize>,
+    /// Whether a later call of the chain reads not only this call, but also a call before it. A chain cannot end here.
+    pub is_open: bool,
 }
+
+/// Most calls through which a call reads the value before it.
+const MOST_THROUGH: usize = 3;
 
 impl ChainCall {
     fn new(
         graph: &Graph,
         with: &Partitioning<'_>,
         id: NodeId,
-        before: Option<NodeId>,
+        chain: &[ChainCall],
         stage: &Stage,
         entered_by: usize,
     ) -> Self {
+        let before = chain.last().map(|call| call.id);
         let inputs = graph.node(id).inputs.iter().enumerate();
-        let reads = inputs.filter(|(_, e)| Some(e.node) == before).map(|(i, e)| (i, e.index as usize));
+        let reads = inputs.clone().filter(|(_, e)| Some(e.node) == before).map(|(i, e)| (i, e.index as usize));
+        let inner = inputs.filter(|(_, e)| chain.iter().any(|call| call.id == e.node)).map(|(i, _)| i).collect();
         let is_read = |e: crate::EntryId| {
             !graph.consumers(e).is_empty() || graph.heads().iter().any(|head| graph.entry_id(*head) == e)
         };
         Self {
             reads: reads.collect(),
             is_read: graph.output_ids(id).map(is_read).collect(),
+            inner,
+            is_open: false,
             id,
             stage: stage.name,
             entered_by,
@@ -46,6 +57,11 @@ impl ChainCall {
             outputs: graph.output_ids(id).map(|e| with.descs[e.index()].clone()).collect(),
             is_constant: graph.node(id).inputs.iter().map(|e| with.is_constant[e.node.index()]).collect(),
         }
+    }
+
+    /// Whether the input at this position is made by a call of the chain.
+    pub fn is_inner(&self, position: usize) -> bool {
+        self.inner.contains(&position)
     }
 
     /// The call as patterns see it; `None` for a variable.
@@ -96,13 +112,24 @@ impl<'a> Grower<'a> {
         let mut chain = Chain { calls: vec![self.accepted(&pattern.seed, &[], seed, 0)?] };
         let mut stages = pattern.then.iter();
         let mut last = seed;
-        while let Some((next, position)) = self.only_reader(last) {
-            let call = stages.find_map(|stage| self.accepted(stage, &chain.calls, next, position));
-            let Some(call) = call else { break };
-            chain.calls.push(call);
-            last = next;
+        loop {
+            let found = match self.only_reader(last) {
+                Some((next, position)) => {
+                    let mut plain = stages.by_ref().filter(|stage| stage.through.is_empty());
+                    plain.find_map(|stage| self.accepted(stage, &chain.calls, next, position)).map(|call| vec![call])
+                }
+                None => {
+                    let mut twice = stages.by_ref().filter(|stage| !stage.through.is_empty());
+                    twice.find_map(|stage| self.read_twice(stage, &chain.calls, last))
+                }
+            };
+            let Some(found) = found else { break };
+            chain.calls.extend(found);
+            last = chain.calls.last()?.id;
         }
-        (chain.calls.len() > 1).then_some(chain)
+        let has = |stage: &Stage| chain.calls.iter().any(|call| call.stage == stage.name);
+        let is_whole = pattern.then.iter().filter(|stage| stage.is_required).all(has);
+        (chain.calls.len() > 1 && is_whole).then_some(chain)
     }
 
     /// Excludes the calls `members` from later chains.
@@ -121,11 +148,43 @@ impl<'a> Grower<'a> {
         if !can_stand {
             return None;
         }
-        let last = chain.last().map(|call| call.id);
-        let call = ChainCall::new(self.graph, self.with, id, last, stage, position);
+        let call = ChainCall::new(self.graph, self.with, id, chain, stage, position);
         let before: Vec<Member<'_>> = chain.iter().filter_map(|c| c.member(self.graph)).collect();
         let accepts = (stage.accepts)(&before, &call.member(self.graph)?);
         accepts.then_some(call)
+    }
+
+    /// The calls that read `last` twice, if they match `stage`: the calls in between, and the call that reads both.
+    fn read_twice(&self, stage: &Stage, chain: &[ChainCall], last: NodeId) -> Option<Vec<ChainCall>> {
+        let &[(a, in_a), (b, in_b)] = self.graph.consumers(self.graph.output_id(last, 0)) else { return None };
+        if a == b || !self.is_read_by(last, &[a, b]) {
+            return None;
+        }
+        let [in_a, in_b] = [in_a, in_b].map(|position| position as usize);
+        self.through(stage, chain, (a, in_a), b).or_else(|| self.through(stage, chain, (b, in_b), a))
+    }
+
+    /// The calls from `first` to `end`, of which the inner ones are [`through`](Stage::through) calls of the stage.
+    fn through(
+        &self,
+        stage: &Stage,
+        chain: &[ChainCall],
+        first: (NodeId, usize),
+        end: NodeId,
+    ) -> Option<Vec<ChainCall>> {
+        let inner = Stage { ops: stage.through, through: &[], ..Stage::of(stage.name, &[]) };
+        let mut calls = chain.to_vec();
+        let (mut next, mut position) = first;
+        for _ in 0..MOST_THROUGH {
+            let call = self.accepted(&inner, &calls, next, position)?;
+            calls.push(ChainCall { is_open: true, ..call });
+            (next, position) = self.only_reader(next)?;
+            if next == end {
+                calls.push(self.accepted(stage, &calls, end, position)?);
+                return Some(calls.split_off(chain.len()));
+            }
+        }
+        None
     }
 
     /// The only reader of the node's first output, and the position at which it reads this output. `None` if anything else
@@ -136,11 +195,15 @@ impl<'a> Grower<'a> {
             &[only] => only,
             _ => return None,
         };
-        let is_its_own = |e: crate::EntryId| {
-            !self.is_head[e.index()] && self.graph.consumers(e).iter().all(|(other, _)| *other == reader)
+        self.is_read_by(id, &[reader]).then_some((reader, position as usize))
+    }
+
+    /// Whether nothing but these calls uses the node.
+    fn is_read_by(&self, id: NodeId, readers: &[NodeId]) -> bool {
+        let is_theirs = |e: crate::EntryId| {
+            !self.is_head[e.index()] && self.graph.consumers(e).iter().all(|(other, _)| readers.contains(other))
         };
-        let is_alone = !self.is_waited_for[id.index()] && self.graph.output_ids(id).all(is_its_own);
-        is_alone.then_some((reader, position as usize))
+        !self.is_waited_for[id.index()] && self.graph.output_ids(id).all(is_theirs)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Partitioning for inference: replaces chains of calls by fewer calls, as [patterns](Pattern) define.
 //!
 //! Seeds are visited in order of execution. A chain grows from its seed as long as only one call uses the result of the last
-//! call. So the chain ends at an output that is a head, that several calls read, or that a call waits for without reading.
+//! call, or a pair of calls such as `x * sigmoid(x)`, of which only the second leaves a result. So the chain ends at an output
+//! that is a head, that other calls read, or that a call waits for without reading.
 //! It also ends before a call that belongs to another chain. If the longest chain is not accepted, shorter chains from the
 //! same seed are proposed. The replacement takes the position of the chain's last call.
 //!
@@ -125,7 +126,7 @@ fn longest_accepted(
     pattern: &Pattern,
     chain: &Chain,
 ) -> Result<Option<Emission>> {
-    for n_members in (2..=chain.calls.len()).rev() {
+    for n_members in (2..=chain.calls.len()).rev().filter(|n| !chain.calls[n - 1].is_open) {
         if let Some(emission) = Emission::propose(graph, with, pattern, &chain.calls[..n_members])? {
             return Ok(Some(emission));
         }

@@ -216,6 +216,66 @@ fn a_refused_chain_is_proposed_without_its_end_until_nothing_is_left() {
     assert_eq!(none.declined, [Declined { pattern: "scale", seed: graph.find("s").unwrap() }]);
 }
 
+/// The chains that are proposed for `Scale` and a call of `Mul` that reads the value before it twice.
+fn proposed(graph: &Graph) -> Vec<Vec<&'static str>> {
+    let twice = Stage { enters_by: &[0, 1], through: &["Tanh", "Sin"], ..Stage::of("twice", &["Mul"]) };
+    let replace = |chain: &[mxrs_op::Member<'_>]| {
+        let inputs = (0..3).map(|position| mxrs_op::Operand::Input { member: 0, position }).collect();
+        let attrs = chain[0].attrs.clone();
+        Some(vec![mxrs_op::NewCall { op: "Scale", suffix: "", attrs, inputs }])
+    };
+    let pattern = mxrs_op::Pattern { then: vec![twice], replace, ..pattern() };
+    let seen = std::cell::RefCell::new(Vec::new());
+    partitioned_with(graph, &smooth::set(), &[pattern], &|p| {
+        seen.borrow_mut().push(p.members.iter().map(|member| member.op.name).collect());
+        false
+    });
+    seen.into_inner()
+}
+
+#[test]
+fn a_call_may_read_the_value_before_it_twice() {
+    let twice = |inner: &[&str], inputs: [&str; 2], heads: &[&str]| {
+        let mut net = Net::new();
+        net.scale("v", "x");
+        let mut last = "v".to_owned();
+        for (i, op) in inner.iter().enumerate() {
+            let name = if i + 1 == inner.len() { "f".to_owned() } else { format!("f{i}") };
+            net.call(op, &name, &[&last]);
+            last = name;
+        }
+        net.call("Mul", "m", &inputs);
+        proposed(&net.heads(heads))
+    };
+    // Only the whole chain is proposed: without its end, the value before it would still be read.
+    assert_eq!(twice(&["Tanh"], ["v", "f"], &["m"]), [["Scale", "Tanh", "Mul"]]);
+    assert_eq!(twice(&["Tanh"], ["f", "v"], &["m"]), [["Scale", "Tanh", "Mul"]]);
+    assert_eq!(twice(&["Sin", "Tanh", "Sin"], ["v", "f"], &["m"]), [["Scale", "Sin", "Tanh", "Sin", "Mul"]]);
+    let none: [[&str; 0]; 0] = [];
+    // Four calls are too many, and `Cos` is not a call of the stage.
+    assert_eq!(twice(&["Sin", "Sin", "Sin", "Sin"], ["v", "f"], &["m"]), none);
+    assert_eq!(twice(&["Cos"], ["v", "f"], &["m"]), none);
+    // A head or a third reader needs a value inside the chain.
+    assert_eq!(twice(&["Tanh"], ["v", "f"], &["m", "v"]), none);
+    assert_eq!(twice(&["Tanh"], ["v", "f"], &["m", "f"]), none);
+    assert_eq!(twice(&["Tanh"], ["f", "f"], &["m", "v"]), none);
+}
+
+#[test]
+fn a_chain_without_a_required_stage_does_not_match() {
+    let chains = |is_required| {
+        let mut net = Net::new();
+        net.scale("s", "x");
+        net.call("Tanh", "t", &["s"]);
+        let graph = net.heads(&["t"]);
+        let mut pattern = pattern();
+        pattern.then[1].is_required = is_required;
+        let new = partitioned_with(&graph, &smooth::set(), &[pattern], &|_| true);
+        (new.regions.len(), new.declined.len())
+    };
+    assert_eq!((chains(false), chains(true)), ((1, 0), (0, 0)));
+}
+
 #[test]
 fn a_proposal_tells_what_the_call_would_be() {
     let mut net = Net::new();

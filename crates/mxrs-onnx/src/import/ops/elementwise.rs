@@ -4,6 +4,7 @@ use crate::import::node::{Answer, Reading};
 use crate::refusal::{Refusal, refuse};
 use mxrs_format::Tensor;
 use mxrs_format::onnx::dtype;
+use mxrs_graph::Entry;
 use mxrs_types::DType;
 
 /// The MXNet operators that correspond to a binary ONNX operator.
@@ -113,6 +114,27 @@ pub(crate) fn clip(node: &mut Reading<'_, '_>) -> Answer {
     }
     let data = node.operand(0)?;
     node.call("clip", &[("a_min", bounds[0].to_string()), ("a_max", bounds[1].to_string())], vec![data])
+}
+
+/// Imports `HardSigmoid` as a product, a sum and a clip.
+pub(crate) fn hard_sigmoid(node: &mut Reading<'_, '_>) -> Answer {
+    let (alpha, beta) = (node.float("alpha", 0.2)?, node.float("beta", 0.5)?);
+    let data = node.operand(0)?;
+    clipped_line(node, data, alpha, beta)
+}
+
+/// Imports `HardSwish`, which is `x * HardSigmoid(x)` with `alpha = 1/6` and `beta = 1/2`.
+pub(crate) fn hard_swish(node: &mut Reading<'_, '_>) -> Answer {
+    let data = node.operand(0)?;
+    let gate = clipped_line(node, data, 1.0 / 6.0, 0.5)?;
+    node.call("elemwise_mul", &[], vec![data, gate])
+}
+
+/// `slope * data + offset`, limited to 0 and 1.
+fn clipped_line(node: &mut Reading<'_, '_>, data: Entry, slope: f32, offset: f32) -> Answer {
+    let scaled = node.call("_mul_scalar", &scalar_attr(slope.into()), vec![data])?;
+    let shifted = node.call("_plus_scalar", &scalar_attr(offset.into()), vec![scaled])?;
+    node.call("clip", &[("a_min", "0".into()), ("a_max", "1".into())], vec![shifted])
 }
 
 /// Imports `Cast`.

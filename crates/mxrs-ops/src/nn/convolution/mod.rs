@@ -96,7 +96,12 @@ pub fn define() -> OpDef {
         precision: Precision::short,
         companions: || {
             let mut companions = products::companions::<Convolution>();
-            companions.extend([offset::define(), fused::convolution::define()]);
+            companions.extend([
+                offset::define(),
+                fused::convolution::define(),
+                fused::conv_depthwise::define(),
+                fused::scaled_convolution::define(),
+            ]);
             companions
         },
         samples,
