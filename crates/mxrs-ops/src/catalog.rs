@@ -1,6 +1,8 @@
-//! The list of all operators that this crate implements: one line per source file. The file of an optimizer family
-//! declares several operators, and its line names their functions.
+//! The list of all operators that this crate implements: one line per source file, and one per table. The file of an
+//! optimizer family declares several operators, and its line names their functions.
 
+use crate::families::broadcast_back;
+use crate::tables;
 use mxrs_op::{OpDef, OpSet};
 
 macro_rules! operators {
@@ -31,56 +33,80 @@ operators![
     nn::pooling,
     nn::softmax,
     nn::softmax_output,
-    elemwise::abs,
+    norms::group_norm,
+    norms::instance_norm,
+    norms::layer_norm,
+    losses::block_grad,
+    losses::linear_regression_output,
+    losses::logistic_regression_output,
+    losses::mae_regression_output,
+    losses::make_loss,
+    products::batch_dot,
+    products::dot,
     elemwise::add_n,
+    elemwise::allclose,
     elemwise::amp_cast,
     elemwise::amp_multicast,
-    elemwise::broadcast_add,
-    elemwise::broadcast_div,
-    elemwise::broadcast_mul,
-    elemwise::broadcast_sub,
     elemwise::cast,
+    elemwise::cast_storage,
     elemwise::clip,
     elemwise::copy,
+    elemwise::copyto,
     elemwise::cross_device_copy,
-    elemwise::elemwise_add,
-    elemwise::elemwise_div,
-    elemwise::elemwise_mul,
-    elemwise::elemwise_sub,
-    elemwise::exp,
     elemwise::grad_add,
-    elemwise::log,
-    elemwise::negative,
+    elemwise::leaky_relu,
     elemwise::ones_like,
-    elemwise::relu,
-    elemwise::sigmoid,
-    elemwise::sqrt,
-    elemwise::square,
-    elemwise::tanh,
     elemwise::zeros_like,
-    scalar::div_scalar,
-    scalar::maximum_scalar,
-    scalar::minimum_scalar,
-    scalar::minus_scalar,
-    scalar::mul_scalar,
-    scalar::plus_scalar,
-    scalar::power_scalar,
-    scalar::rdiv_scalar,
-    scalar::rminus_scalar,
+    shape::batch_take,
+    shape::broadcast_axis,
+    shape::broadcast_like,
+    shape::broadcast_to,
+    shape::choose,
     shape::concat,
+    shape::depth_to_space,
+    shape::embedding,
     shape::expand_dims,
     shape::flatten,
+    shape::gather_nd,
+    shape::one_hot,
+    shape::pad,
     shape::pick,
+    shape::repeat,
     shape::reshape,
+    shape::reverse,
+    shape::scatter_nd,
+    shape::sequence_last,
+    shape::sequence_mask,
+    shape::sequence_reverse,
+    shape::shape_array,
+    shape::size_array,
+    shape::slice,
+    shape::slice_assign,
+    shape::slice_assign_scalar,
     shape::slice_axis,
+    shape::slice_channel,
+    shape::slice_like,
+    shape::space_to_depth,
     shape::squeeze,
+    shape::stack,
+    shape::swap_axis,
+    shape::take,
+    shape::tile,
     shape::transpose,
+    init::arange,
+    init::eye,
     init::full,
     init::ones,
+    init::random_exponential,
+    init::random_normal,
+    init::random_uniform,
     init::zeros,
     reduce::argmax,
+    reduce::argmin,
     reduce::max,
     reduce::mean,
+    reduce::min,
+    reduce::norm,
     reduce::sum,
     quant::dequantize,
     quant::quantize,
@@ -135,8 +161,17 @@ updates![
     two_bit: define,
 ];
 
-fn all() -> impl Iterator<Item = &'static (&'static str, fn() -> OpDef)> {
-    OPERATORS.iter().chain(UPDATES)
+/// The operators of tables, with the file that holds each table.
+const TABLES: &[(&str, &[fn() -> OpDef])] = &[
+    ("tables/unary", tables::unary::DEFINITIONS),
+    ("tables/binary", tables::binary::PAIRS),
+    ("tables/binary", tables::binary::BROADCASTS),
+    ("tables/binary", tables::binary::SCALARS),
+];
+
+fn all() -> impl Iterator<Item = (&'static str, fn() -> OpDef)> {
+    let tables = TABLES.iter().flat_map(|(file, defines)| defines.iter().map(move |define| (*file, *define)));
+    OPERATORS.iter().chain(UPDATES).copied().chain(tables)
 }
 
 /// Makes the set of all operators that this crate implements. [`crate::not_built`] finds the names of MXNet's other
@@ -145,14 +180,16 @@ fn all() -> impl Iterator<Item = &'static (&'static str, fn() -> OpDef)> {
 /// # Panics
 /// If two operators have the same name, which a test of this crate rules out.
 pub fn catalog() -> OpSet {
-    let companions = PRIVATE_UPDATES.iter().map(|(_, define)| define());
+    // The gradients of all operators that broadcast share two companions.
+    let broadcasting = [broadcast_back::sum_like(), broadcast_back::stretch_like()];
+    let companions = PRIVATE_UPDATES.iter().map(|(_, define)| define()).chain(broadcasting);
     OpSet::with_companions(all().map(|(_, define)| define()), companions).expect("operator names are unique")
 }
 
 /// Built operators with the module that declares each, as a path relative to this crate's `src`: `nn/lrn` is the file
 /// `nn/lrn.rs` or `nn/lrn/mod.rs`.
 pub fn declared_in() -> impl Iterator<Item = (&'static str, OpDef)> {
-    all().map(|(file, define)| (*file, define()))
+    all().map(|(file, define)| (file, define()))
 }
 
 #[cfg(test)]
@@ -165,7 +202,7 @@ mod tests {
     fn every_operator_file_is_listed() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut files = BTreeSet::new();
-        for folder in ["nn", "elemwise", "scalar", "shape", "init", "reduce", "quant", "optim"] {
+        for folder in ["nn", "norms", "losses", "products", "elemwise", "shape", "init", "reduce", "quant", "optim"] {
             for entry in std::fs::read_dir(src.join(folder)).expect("a folder of operators") {
                 let name = entry.expect("an entry").file_name().into_string().expect("a UTF-8 name");
                 if name != "mod.rs" {
@@ -173,7 +210,8 @@ mod tests {
                 }
             }
         }
-        let listed: BTreeSet<String> = all().chain(PRIVATE_UPDATES).map(|(file, _)| file.to_string()).collect();
+        let listed: BTreeSet<String> =
+            OPERATORS.iter().chain(UPDATES).chain(PRIVATE_UPDATES).map(|(file, _)| file.to_string()).collect();
         assert_eq!(files, listed, "files of operators, and lines of the catalog");
     }
 

@@ -60,11 +60,14 @@ fn inputs(op: &OpDef) -> String {
                 .collect()
         }
         InputNames::ByParams { all, .. } => {
-            // The first two inputs are always present, unless the second is `length`. All others depend on parameters.
-            all.iter()
-                .enumerate()
-                .map(|(i, n)| if i < 2 && *n != "length" { n.to_string() } else { format!("{n}?") })
-                .collect()
+            // An input that a sample lacks depends on parameters.
+            let of_samples: Vec<Vec<String>> = (op.samples)()
+                .iter()
+                .filter_map(|sample| op.parse(&sample.attrs).ok())
+                .map(|params| op.input_names(&params))
+                .collect();
+            let is_always = |name: &str| of_samples.iter().all(|names| names.iter().any(|n| n == name));
+            all.iter().map(|n| if is_always(n) { n.to_string() } else { format!("{n}?") }).collect()
         }
         InputNames::Variable { prefix, .. } => vec![format!("{prefix}0, {prefix}1, …")],
         InputNames::Grouped { prefix, suffixes, .. } => {

@@ -1,7 +1,8 @@
 //! The operator catalog: one file per operator, with its parameters, inference, reference kernel and samples.
 //!
-//! Each file under `nn`, `elemwise`, `scalar`, `shape`, `init`, `reduce` and `quant` declares one [`mxrs_op::OpDef`]; each
-//! file under `optim` declares the operators of one family of optimizers. Code that several files share is in `families`.
+//! Each file under `nn`, `norms`, `losses`, `products`, `elemwise`, `shape`, `init`, `reduce` and `quant` declares one
+//! [`mxrs_op::OpDef`]; each file under `optim` declares the operators of one family of optimizers; [`tables`] declares
+//! functions of one and of two numbers, one line or entry each. Code that several files share is in `families`.
 //! [`catalog`] lists all operators. Names, aliases and parameters are those of MXNet 1.9.1. The crate does not depend on
 //! backends, graphs or file formats. Its kernels are slow: they serve only as the reference for correct results.
 //!
@@ -35,13 +36,16 @@ pub mod init;
 mod known;
 pub mod layers;
 mod legacy;
+pub mod losses;
 pub mod nn;
+pub mod norms;
 mod numeric;
 pub mod optim;
+pub mod products;
 pub mod quant;
 pub mod reduce;
-pub mod scalar;
 pub mod shape;
+pub mod tables;
 
 pub use catalog::{catalog, declared_in};
 pub use docs::docs_markdown;

@@ -109,6 +109,15 @@ pub fn divide_integers(a: i64, b: i64) -> i64 {
     if b == 0 { 0 } else { a.wrapping_div(b) }
 }
 
+/// The remainder of integers with the sign of the divisor; 0 if the divisor is 0.
+pub fn modulo_integers(a: i64, b: i64) -> i64 {
+    if b == 0 {
+        return 0;
+    }
+    let rest = a.wrapping_rem(b);
+    if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
+}
+
 /// The larger number; NaN if either is NaN.
 pub fn max_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }

@@ -1,13 +1,14 @@
 //! Compares reference kernels and inference with MXNet 1.9.1, from the recordings of `tests/mxnet/make_golden.py`,
-//! `make_quantized.py` and `make_updates.py`.
+//! `make_quantized.py`, `make_updates.py` and `make_operators.py`.
 
 mod arrays;
 mod first_principles;
 mod own;
 
 use arrays::Array;
-use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, OpDef, RawTensor, ReferenceBackend, TensorDesc};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, OpDef, OpSet, RandomCall, RawTensor, ReferenceBackend, TensorDesc};
 use mxrs_sync::Team;
+use mxrs_testkit::gradient::Tape;
 use mxrs_testkit::{AlignedBuffer, Tolerance, compare};
 use mxrs_types::{DType, PartialShape, Shape, WriteReq};
 use serde::Deserialize;
@@ -33,6 +34,9 @@ struct Values {
     /// Outputs whose numbers differ from MXNet's on purpose. The module documentation of the operator says how.
     #[serde(default)]
     not_compared: Vec<usize>,
+    /// Gradients of the inputs if the gradient of every visible output is 1, 2, 3, …; `None` for inputs without gradient.
+    #[serde(default)]
+    gradients: Vec<Option<Array>>,
 }
 
 type Dims = Option<Vec<Option<usize>>>;
@@ -131,7 +135,7 @@ fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64
         reqs: &vec![WriteReq::Write; raw_outputs.len()],
         scratch: RawTensor::from_slice(&[]),
         team: &Team::serial(),
-        random: None,
+        random: Some(RandomCall { seed: 1, number: 1 }),
         stream: None,
     };
     mxrs_testkit::run_kernel(&*planned.kernel, &args)?;
@@ -176,6 +180,53 @@ fn reference_kernels_give_mxnets_numbers() {
     }
     assert!(failures.is_empty(), "{} of {n_compared} cases:\n{}", failures.len(), failures.join("\n"));
     assert!(n_compared > 250, "only {n_compared} recorded cases were found");
+}
+
+/// Compares the declared gradient with the recorded one.
+fn check_gradients(ops: &OpSet, op: &OpDef, case: &Values) -> Result<(), String> {
+    let op = ops.get(op.name).map_err(|e| e.to_string())?;
+    let text = |e: mxrs_types::Error| e.to_string();
+    let mut tape = Tape::new(ops, case.is_train);
+    let mut inputs = Vec::new();
+    for input in &case.inputs {
+        inputs.push(tape.leaf(input.desc(), input.buffer()).map_err(text)?);
+    }
+    let outputs = tape.apply(op, attrs(&case.attrs), &inputs).map_err(text)?;
+    let mut heads = Vec::new();
+    for output in outputs.into_iter().take(case.outputs.len()) {
+        let desc = tape.desc(output).clone();
+        let values: Vec<f64> = (1..=desc.shape.n_elements()).map(|k| k as f64).collect();
+        let head = tape.leaf(desc.clone(), AlignedBuffer::from_f64(&values, desc.dtype)).map_err(text)?;
+        heads.push((output, head));
+    }
+    let found = tape.gradients(&heads, &inputs).map_err(text)?;
+    for (i, (found, recorded)) in found.into_iter().zip(&case.gradients).enumerate() {
+        let Some(recorded) = recorded else { continue };
+        let dtype = recorded.desc().dtype;
+        let expected = AlignedBuffer::from_f64(&recorded.numbers(), dtype).to_f64(dtype);
+        let got = found.map_or_else(|| vec![0.0; expected.len()], |v| tape.numbers(v));
+        // Our gradients are rounded once, MXNet's after every operation.
+        let tolerance = Tolerance::of(op.accuracy, dtype).widest(Tolerance { rtol: 1e-4, atol: 2e-6 });
+        compare(&got, &expected, tolerance).map_err(|e| format!("gradient of input {i}: {e}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn gradients_are_mxnets() {
+    let mut failures = Vec::new();
+    let mut n_compared = 0;
+    let ops = mxrs_ops::catalog();
+    for (golden, op) in recordings() {
+        for case in golden.values.iter().filter(|case| !case.gradients.is_empty()) {
+            n_compared += 1;
+            if let Err(what) = check_gradients(&ops, &op, case) {
+                failures.push(format!("{}/{}: {what}", golden.op, case.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {n_compared} cases:\n{}", failures.len(), failures.join("\n"));
+    assert!(n_compared > 100, "only {n_compared} recorded gradients were found");
 }
 
 #[test]

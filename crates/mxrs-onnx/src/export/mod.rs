@@ -5,6 +5,7 @@ mod facts;
 mod list;
 mod ops;
 mod options;
+mod unwritten;
 
 pub use list::exported_operators;
 pub use options::{ExportOptions, OPSETS};

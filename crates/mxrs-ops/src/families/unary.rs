@@ -18,11 +18,6 @@ pub fn define(name: &'static str) -> OpDef {
     }
 }
 
-/// Does the same as [`define`], but with samples of positive values only.
-pub fn define_on_positive(name: &'static str) -> OpDef {
-    OpDef { samples: || samples(0.05, 4.0), ..define(name) }
-}
-
 /// Defines a backward operator `out[i] = f(ograd[i], data[i])`, whose output may be written in place of ograd.
 pub fn define_backward(name: &'static str) -> OpDef {
     OpDef { inputs: InputNames::Fixed(&["ograd", "data"]), inplace: &[(0, 0)], ..pairwise::define(name) }
@@ -39,8 +34,9 @@ pub fn apply_backward(inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], f:
     numeric::write(&mut outputs[0], &ograd.into_iter().zip(saved).map(|(g, x)| f(g, x)).collect::<Vec<f64>>());
 }
 
-/// Samples of the shapes that every elementwise kernel must handle, and one sample of [`special_values`].
-fn samples(low: f64, high: f64) -> Vec<Sample> {
+/// Samples of the shapes that every elementwise kernel must handle, with uniform elements between the two bounds, and one
+/// sample of [`special_values`].
+pub fn samples(low: f64, high: f64) -> Vec<Sample> {
     let uniform = Fill::Uniform(low, high);
     vec![
         Sample::plain("matrix", &[&[3, 5]]).fill(0, uniform.clone()),

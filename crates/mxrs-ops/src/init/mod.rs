@@ -1,5 +1,10 @@
 //! Operators without inputs.
 
+pub mod arange;
+pub mod eye;
 pub mod full;
 pub mod ones;
+pub mod random_exponential;
+pub mod random_normal;
+pub mod random_uniform;
 pub mod zeros;

@@ -34,8 +34,12 @@ impl ArgmaxParams {
 
 /// Defines the operator `argmax`.
 pub fn define() -> OpDef {
+    OpDef { summary: "position of the maximum", ..define_as::<false>("argmax") }
+}
+
+/// Defines the operator `argmin`, or else `argmax`.
+pub(crate) fn define_as<const IS_MIN: bool>(name: &'static str) -> OpDef {
     OpDef {
-        summary: "position of the maximum",
         gradient: Gradient::Zero,
         infer_shape,
         dtypes: NUMBERS,
@@ -44,18 +48,20 @@ pub fn define() -> OpDef {
             let groups = groups(shape, &params.get::<ArgmaxParams>().reduced(shape.ndim())?);
             let positions: Vec<f64> = if inputs[0].desc.dtype.is_float() {
                 let values = numeric::read(&inputs[0]);
+                let is_beyond = |a: f64, b: f64| if IS_MIN { b < a } else { b > a };
                 let is_larger =
-                    |a: usize, b: usize| !values[a].is_nan() && (values[b].is_nan() || values[b] > values[a]);
+                    |a: usize, b: usize| !values[a].is_nan() && (values[b].is_nan() || is_beyond(values[a], values[b]));
                 groups.iter().map(|g| first_largest(g, is_larger)).collect()
             } else {
                 let values = numeric::read_integers(&inputs[0]);
-                groups.iter().map(|g| first_largest(g, |a, b| values[b] > values[a])).collect()
+                let is_larger = |a: usize, b: usize| if IS_MIN { values[b] < values[a] } else { values[b] > values[a] };
+                groups.iter().map(|g| first_largest(g, is_larger)).collect()
             };
             numeric::write(&mut outputs[0], &positions);
             Ok(())
         }),
         samples,
-        ..OpDef::new("argmax").params::<ArgmaxParams>()
+        ..OpDef::new(name).params::<ArgmaxParams>()
     }
 }
 

@@ -1,6 +1,9 @@
 //! Reductions over axes.
 
 pub mod argmax;
+pub mod argmin;
 pub mod max;
 pub mod mean;
+pub mod min;
+pub mod norm;
 pub mod sum;

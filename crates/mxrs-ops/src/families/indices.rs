@@ -1,0 +1,38 @@
+//! Indices that are elements of a tensor: how one outside its axis is treated.
+
+use crate::inference::{OP, unify_dtypes};
+use mxrs_op::op_enum;
+use mxrs_types::{DType, Error, Result, Shape};
+
+op_enum! {
+    /// How an index outside the axis is treated: moved to the end of the axis, wrapped around, or refused.
+    pub enum IndexMode { Clip = "clip", Raise = "raise", Wrap = "wrap" }
+}
+
+impl IndexMode {
+    /// The position that an index means on an axis of `size` elements. Fractions are truncated, and NaN is 0.
+    ///
+    /// # Errors
+    /// Fails if the axis is empty, or if the mode refuses the index.
+    pub fn place(self, index: f64, size: usize) -> Result<usize> {
+        let (index, count) = (index as i64, size as i64);
+        if size == 0 {
+            return Err(Error::shape(OP, "data", "an axis with elements", Shape::from([0])));
+        }
+        Ok(match self {
+            Self::Clip => index.clamp(0, count - 1) as usize,
+            Self::Wrap => index.rem_euclid(count) as usize,
+            Self::Raise if (0..count).contains(&index) => index as usize,
+            Self::Raise => {
+                return Err(Error::invalid("an index", index, format!("a position from 0 to {}", count - 1)));
+            }
+        })
+    }
+}
+
+/// Infers the types of data, of an index and of an output that has data's type. An index of unknown type has data's type.
+pub fn infer_dtype(data: &mut Option<DType>, index: &mut Option<DType>, out: &mut Option<DType>) -> Result<()> {
+    unify_dtypes([&mut *data, out], "output")?;
+    *index = index.or(*data);
+    Ok(())
+}

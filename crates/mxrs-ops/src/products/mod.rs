@@ -1,0 +1,4 @@
+//! Products of matrices that are not layers.
+
+pub mod batch_dot;
+pub mod dot;

@@ -1,0 +1,71 @@
+//! Reverses the steps of each sequence, and keeps those after its end. Data is [time, batch, …]; `sequence_length` is
+//! [batch]. Without `use_sequence_length`, all sequences are whole.
+//!
+//! Gradient: `ograd`, reversed in the same way; lengths have no gradient.
+//!
+//! MXNet: `SequenceReverse`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; lengths any of these. As in MXNet, `axis` must be 0.
+
+use crate::dtypes::NUMBERS;
+use crate::families::indexing::flat;
+use crate::families::moved::{self, Move};
+use crate::families::sequences;
+use crate::inference::{bad_attribute, unify};
+use crate::shape::sequence_last::SequenceParams;
+use mxrs_op::{Fill, OpDef, RefInput, Sample};
+use mxrs_types::{DType, PartialShape, Result, Shape};
+
+struct SequenceReverse;
+
+impl Move for SequenceReverse {
+    type Params = SequenceParams;
+    const NAME: &'static str = "SequenceReverse";
+    const SUMMARY: &'static str = "reverses the steps of each sequence";
+    const BACKWARD: &'static str = "_backward_SequenceReverse";
+    const INPUTS: &'static [&'static str] = sequences::INPUTS;
+    const BACKWARD_INPUTS: &'static [&'static str] = sequences::BACKWARD_INPUTS;
+    const DTYPES: &'static [DType] = NUMBERS;
+
+    fn n_inputs(params: &SequenceParams) -> usize {
+        1 + usize::from(params.use_sequence_length)
+    }
+
+    fn infer_shape(params: &SequenceParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+        if params.axis != 0 {
+            return Err(bad_attribute("SequenceReverse", "axis", "0", params.axis));
+        }
+        unify(&mut inputs[0], &mut outputs[0], "output")?;
+        sequences::learn_lengths(params.axis, inputs, 2).map(drop)
+    }
+
+    fn infer_dtype(_: &SequenceParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
+        sequences::infer_dtype(inputs, outputs)
+    }
+
+    fn sources(params: &SequenceParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
+        let lengths = sequences::lengths(params.axis, inputs)?;
+        Ok(moved::by_index(out, |index| {
+            let mut at = index.to_vec();
+            let length = lengths[index[1]];
+            if index[0] < length {
+                at[0] = length - 1 - index[0];
+            }
+            Some(flat(out, &at))
+        }))
+    }
+
+    fn samples() -> Vec<Sample> {
+        let used = [("use_sequence_length", "True")];
+        let lengths = |sample: Sample, values: &[f64]| sample.fill(1, Fill::Values(values.to_vec()));
+        vec![
+            Sample::plain("whole", &[&[3, 2]]),
+            lengths(Sample::new("lengths", used, &[&[4, 3, 2], &[3]]), &[4.0, 1.0, 3.0]),
+            lengths(Sample::new("one", used, &[&[1, 1], &[1]]), &[1.0]),
+            lengths(Sample::new("empty", used, &[&[0, 2, 3], &[2]]), &[0.0, 0.0]),
+        ]
+    }
+}
+
+/// Defines the operator `SequenceReverse`.
+pub fn define() -> OpDef {
+    moved::define::<SequenceReverse>()
+}
