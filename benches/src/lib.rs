@@ -28,7 +28,7 @@
 //!
 //! ```text
 //! cargo xtask compare score --peer mxrs,openvino,mnn,ncnn    some peers, the networks of MXNet's performance page
-//! cargo xtask compare score --onnx --without-onednn          networks as PyTorch exports them; mxrs with kernels of its own
+//! cargo xtask compare score --onnx --onednn                  networks as PyTorch exports them; mxrs built with oneDNN
 //! cargo xtask compare score --onnx --network mobilenet-v2 --batch-size 1 --keep files    one of them; its files are kept
 //! cargo xtask compare score --onnx --isa avx2                as on a processor without AVX-512, where peers have a switch
 //! cargo xtask compare gemm --shape attention,dense           the products whose names contain a word

@@ -6,7 +6,7 @@
 //! ```text
 //! cargo xtask demo          build, classify the digits with both checkpoints, time resnet-50
 //! cargo xtask test          every check and every test
-//! cargo xtask test --quick  the suite without compiling oneDNN
+//! cargo xtask test --quick  the suite of the default build, in debug
 //! ```
 //!
 //! Read next: `process.rs` (how a command is run), `tools/` (what a machine needs), `tidy/` (the project's own rules).

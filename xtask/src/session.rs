@@ -10,36 +10,44 @@ use crate::process::Run;
 use crate::tools::Tools;
 use crate::workspace::Workspace;
 
-/// Packages that cannot be built without compiling or loading oneDNN.
-pub const ONEDNN_PACKAGES: [&str; 3] = ["mxrs-onednn-src", "mxrs-onednn-sys", "mxrs-backend-onednn"];
+/// The features that compile C++ or C: oneDNN, and mimalloc, which is compared with our pools.
+const NATIVE_FEATURES: [&str; 8] = [
+    "mxrs-onednn-src/compile",
+    "mxrs-onednn-sys/static",
+    "mxrs-backend-onednn/static",
+    "mxrs/onednn",
+    "mxrs-cli/onednn",
+    "mxrs-tests/onednn",
+    "mxrs-benches/onednn",
+    "mxrs-benches/mimalloc",
+];
 
 /// The kernels that a build contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernels {
-    /// oneDNN, compiled from source: the packages' default features.
+    /// oneDNN, compiled from source, besides the kernels of mxrs itself.
     OneDnn,
-    /// Only the kernels of mxrs itself, which need no C++ compiler and no long build.
-    Reference,
+    /// Only the kernels of mxrs itself: the packages' default features. They need no C++ compiler and no long build.
+    Own,
 }
 
 impl Kernels {
-    /// The cargo flags that select every package that can be built with these kernels. Builds with oneDNN are always in
-    /// release mode; another step of the suite makes the debug build of all other packages.
-    pub fn workspace_flags(self) -> Vec<&'static str> {
-        match self {
-            Kernels::OneDnn => vec!["--workspace", "--release"],
-            Kernels::Reference => {
-                let excluded = ONEDNN_PACKAGES.iter().flat_map(|package| ["--exclude", package]);
-                ["--workspace"].into_iter().chain(excluded).chain(["--no-default-features"]).collect()
-            }
-        }
+    /// The cargo flags that build every package with these kernels. Builds with oneDNN are always in release mode; another
+    /// step of the suite makes the debug build without it.
+    pub fn workspace_flags(self) -> Vec<String> {
+        let flags = match self {
+            Kernels::OneDnn => vec!["--workspace", "--release", "--features"],
+            Kernels::Own => vec!["--workspace"],
+        };
+        let features = (self == Kernels::OneDnn).then(|| NATIVE_FEATURES.join(","));
+        flags.into_iter().map(str::to_owned).chain(features).collect()
     }
 
-    /// The cargo flags that build one package with these kernels.
-    pub fn package_flags(self, package: &str) -> Vec<&str> {
+    /// The cargo flags that give these kernels to one package, which has a feature `onednn`.
+    pub fn feature_flags(self) -> &'static [&'static str] {
         match self {
-            Kernels::OneDnn => vec!["-p", package],
-            Kernels::Reference => vec!["-p", package, "--no-default-features"],
+            Kernels::OneDnn => &["--features", "onednn"],
+            Kernels::Own => &[],
         }
     }
 }
@@ -54,22 +62,22 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session for commands that need only Rust; they build with the reference kernels.
+    /// A session for commands that need only Rust; they build with our own kernels.
     ///
     /// # Errors
     /// Fails if the manifests cannot be read.
     pub fn rust_only() -> Result<Self> {
-        Self::with(Kernels::Reference)
+        Self::with(Kernels::Own)
     }
 
     /// A session for commands that build oneDNN. Finds the tools that this needs, installs missing ones and reports what it
-    /// installs. If oneDNN cannot be built, prints the reason and continues with the reference kernels.
+    /// installs. If oneDNN cannot be built, prints the reason and continues with our own kernels.
     ///
     /// # Errors
     /// Fails if the manifests cannot be read.
     pub fn native() -> Result<Self> {
         let can_build_onednn = Tools::find_or_install().can_build_onednn();
-        Self::with(if can_build_onednn { Kernels::OneDnn } else { Kernels::Reference })
+        Self::with(if can_build_onednn { Kernels::OneDnn } else { Kernels::Own })
     }
 
     fn with(kernels: Kernels) -> Result<Self> {
@@ -139,21 +147,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_onednn_its_packages_and_features_stay_out() {
-        let flags = Kernels::Reference.workspace_flags();
-        for package in ONEDNN_PACKAGES {
-            let at = flags.iter().position(|flag| *flag == package).unwrap();
-            assert_eq!(flags[at - 1], "--exclude");
-        }
-        assert!(flags.contains(&"--no-default-features"));
-        assert_eq!(Kernels::OneDnn.workspace_flags(), ["--workspace", "--release"]);
+    fn only_builds_with_onednn_name_its_features() {
+        assert_eq!(Kernels::Own.workspace_flags(), ["--workspace"]);
+        let flags = Kernels::OneDnn.workspace_flags();
+        assert_eq!(flags[..3], ["--workspace", "--release", "--features"]);
+        assert!(flags[3].split(',').any(|feature| feature == "mxrs/onednn"), "{flags:?}");
     }
 
     #[test]
-    fn every_excluded_package_is_a_member() {
+    fn every_native_feature_exists_and_is_off_by_default() {
         let workspace = Workspace::find().unwrap();
-        for package in ONEDNN_PACKAGES {
-            assert!(workspace.floor_of(package).is_some(), "{package} is not a member of the workspace");
+        for name in NATIVE_FEATURES {
+            let (package, feature) = name.split_once('/').unwrap();
+            let member = workspace.members.iter().find(|member| member.name == package).unwrap();
+            let features = member.manifest["features"].as_table().unwrap();
+            assert!(features.contains_key(feature), "{name} is not a feature");
+            let default = features["default"].as_array().unwrap();
+            assert!(!default.iter().any(|on| on.as_str() == Some(feature)), "{package}: {feature} is on by default");
         }
     }
 }

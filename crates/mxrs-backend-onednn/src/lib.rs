@@ -18,6 +18,9 @@
 //! }
 //! ```
 //!
+//! The feature `static` compiles and links oneDNN, `dynamic` loads it at run time. Without one of them, the default,
+//! [`OneDnn::new`] returns the reason.
+//!
 //! Read next: `kernels/convolution/mod.rs`, the pattern for all other kernels.
 #![allow(unsafe_code)]
 // This crate needs unsafe code for two reasons. It calls oneDNN's C functions: `objects.rs` owns the objects that

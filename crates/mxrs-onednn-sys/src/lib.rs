@@ -15,12 +15,12 @@
 //!
 //! # Where the library comes from
 //!
-//! - Feature `static` (default): compiled from the source in `mxrs-onednn-src` and linked. Needs a C++17 compiler and an
+//! - Feature `static`: compiled from the source in `mxrs-onednn-src` and linked. Needs a C++17 compiler and an
 //!   x86-64 target, and takes a quarter of an hour on two cores, once per target folder.
-//! - Feature `dynamic` (with `default-features = false`): `libdnnl.so.3` is loaded at run time by [`open`]; nothing
+//! - Feature `dynamic`: `libdnnl.so.3` is loaded at run time by [`open`]; nothing
 //!   native is built. Such a library usually has its own threads (OpenMP or TBB, see [`Version::cpu_runtime`]); then
 //!   [`ThreadPoolHandle::new`] returns an error. If both features are on, `static` wins.
-//! - Neither feature: everything compiles, [`is_available`] is false, and [`version`] returns the reason.
+//! - Neither feature, the default: everything compiles, [`is_available`] is false, and [`version`] returns the reason.
 //!
 //! Read next: [`result`], which shows how to call oneDNN, then [`threadpool`].
 

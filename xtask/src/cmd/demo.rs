@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::process::Run;
-use crate::session::{Kernels, Session};
+use crate::session::Session;
 use crate::steps::Steps;
 
 /// The two checkpoints, and the accuracy that MXNet 1.9.1 itself reaches with them on the validation records
@@ -31,13 +31,9 @@ pub struct Args {
 /// # Errors
 /// Fails if the build or one of the program's commands fails.
 pub fn run(args: &Args) -> Result<()> {
-    let mut steps = Steps::new(5);
-    let session = steps.run("what the build needs", Session::native)?;
-    let note = match session.kernels {
-        Kernels::OneDnn => "build in release (the first time with oneDNN: a quarter of an hour on two cores)",
-        Kernels::Reference => "build in release, with the reference kernels",
-    };
-    let mxrs = steps.run(note, || build(&session))?;
+    let mut steps = Steps::new(4);
+    let session = Session::rust_only()?;
+    let mxrs = steps.run("build in release (the first time a few minutes on two cores)", || build(&session))?;
     let draw = args.draw.to_string();
     let title = "digits, and what LeNet takes them for";
     steps.run(title, || predict(&session, &mxrs, "lenet").args(["--draw", &draw]).stream())?;
@@ -54,7 +50,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Builds the program and returns its path.
 fn build(session: &Session) -> Result<PathBuf> {
-    session.cargo("build").arg("--release").args(session.kernels.package_flags("mxrs-cli")).stream()?;
+    session.cargo("build").arg("--release").args(["-p", "mxrs-cli"]).stream()?;
     Ok(session.target_dir().join("release").join("mxrs"))
 }
 

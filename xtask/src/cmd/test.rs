@@ -8,7 +8,7 @@ use crate::session::Session;
 /// Arguments of `test`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run only formatting, rules and tests, without compiling oneDNN
+    /// Run only formatting, rules and the tests of the default build, which need Rust alone
     #[arg(long)]
     quick: bool,
 }

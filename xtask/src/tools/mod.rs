@@ -25,7 +25,7 @@ impl Tools {
     pub fn find_or_install() -> Self {
         let tools = Tools { compiler: ensure(&Machine::here()) };
         if !tools.can_build_onednn() {
-            eprintln!("setup: going on without oneDNN: mxrs is built with --no-default-features (its own kernels)");
+            eprintln!("setup: going on without oneDNN: mxrs is built with its own kernels only");
         }
         tools
     }

@@ -48,7 +48,7 @@ pub struct Args {
 /// Fails if the program does not build or fails. A library that cannot be installed is only named in the report.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
-    let run = super::built(&session, "compare_gemm", &["--no-default-features"])?;
+    let run = super::built(&session, "compare_gemm", &[])?;
     let venv = Venv::new(&args.install, args.install.folder(&session)?.join("products"));
     let here = std::env::current_dir()?;
     let mut run = run.args(args.flags());

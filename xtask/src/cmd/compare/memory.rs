@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::Format;
-use crate::session::{Kernels, Session};
+use crate::session::Session;
 
 /// Arguments of `compare memory`.
 #[derive(clap::Args)]
@@ -46,12 +46,8 @@ pub struct Args {
 /// # Errors
 /// Fails if the program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
-    let session = Session::native()?;
-    let flags: &[&str] = match session.kernels {
-        Kernels::OneDnn => &["--features", "onednn"],
-        Kernels::Reference => &[],
-    };
-    let run = super::built(&session, "compare_memory", flags)?;
+    let session = Session::rust_only()?;
+    let run = super::built(&session, "compare_memory", session.kernels.feature_flags())?;
     run.arg("--python").arg(&args.python).args(args.flags()).stream()
 }
 

@@ -26,7 +26,7 @@ pub struct Args {
 /// Fails if the program does not build or fails.
 pub fn run(args: &Args) -> Result<()> {
     let session = Session::rust_only()?;
-    let mut run = super::program(&session, "compare_storage", &args.common)?;
+    let mut run = super::built(&session, "compare_storage", &["--features", "mimalloc"])?.args(args.common.flags());
     if let Some(iterations) = args.iterations {
         run = run.args(["--iterations", &iterations.to_string()]);
     }

@@ -106,6 +106,8 @@ impl Folder {
         let bare = program.is_package && !program.default_features;
         let target = self.path.join(if program.is_timed() { "target-of-facade" } else { "target" });
         let run = session.cargo_in(dir, subcommand).args(bare.then_some("--no-default-features"));
+        let features = program.is_package.then(|| program.features.iter().flat_map(|feature| ["--features", feature]));
+        let run = run.args(features.into_iter().flatten());
         run.env("CARGO_TARGET_DIR", target).env("MXRS_ONEDNN_CACHE", &self.onednn_cache)
     }
 

@@ -2,8 +2,8 @@
 //!
 //! The programs are in a temporary folder outside the workspace, so that nothing else of the workspace can help the build:
 //! no file that was not packed, no setting of `.cargo/config.toml`, no feature that another crate enables. Each crate is
-//! built with its default features and run; the facade also with each of its features alone. Without a C++ compiler
-//! (`CXX=false` simulates that), the crates that compile oneDNN are left out.
+//! built with its default features and run; the facade also with each of its features alone, and each crate that can compile
+//! oneDNN also with the feature that does. Without a C++ compiler (`CXX=false` simulates that), these features are left out.
 
 mod folder;
 mod program;
@@ -34,7 +34,7 @@ pub struct Args {
     /// Build programs for these crates only; all are packed
     #[arg(long = "crate", value_name = "NAME")]
     crates: Vec<String>,
-    /// Leave out the crates that compile oneDNN
+    /// Leave out the features that compile oneDNN
     #[arg(long)]
     without_onednn: bool,
 }
@@ -64,8 +64,8 @@ pub fn run(args: &Args) -> Result<()> {
         }
     }
     println!("{}", table::show(&rows));
-    if session.kernels == Kernels::Reference {
-        println!("Left out, since they compile oneDNN: {}.", crate::session::ONEDNN_PACKAGES.join(", "));
+    if session.kernels == Kernels::Own {
+        println!("Left out: the features that compile oneDNN ({}).", program::COMPILE_ONEDNN.join(", "));
     }
     if let Some(facade) = rows.iter().find(|row| row.program == program::title(FACADE, "no features")) {
         let verdict = if facade.n_crates > MOST_CRATES { "more than wanted" } else { "as wanted" };

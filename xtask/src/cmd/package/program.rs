@@ -3,8 +3,11 @@
 use toml::Value;
 
 use super::FACADE;
-use crate::session::{Kernels, ONEDNN_PACKAGES};
+use crate::session::Kernels;
 use crate::workspace::Member;
+
+/// Names of the features that compile oneDNN, in whatever crate.
+pub const COMPILE_ONEDNN: [&str; 3] = ["compile", "static", "onednn"];
 
 /// A program that is built to test one packed crate.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,13 +29,9 @@ pub fn title(package: &str, variant: &str) -> String {
     if variant.is_empty() { package.to_owned() } else { format!("{package}, {variant}") }
 }
 
-/// The programs for one crate: one with its default features; for the facade also one with each single feature, and one
-/// without features.
+/// The programs for one crate: one with its default features and, where it can compile oneDNN, one that does; for the facade
+/// also one with each single feature, and one without features.
 pub fn programs(member: &Member, kernels: Kernels) -> Vec<Program> {
-    if kernels == Kernels::Reference && ONEDNN_PACKAGES.contains(&member.name.as_str()) {
-        return Vec::new();
-    }
-    let without_onednn = kernels == Kernels::Reference && default_features(member).any(|feature| feature == "onednn");
     let program = |variant: &str, features: Vec<String>, default_features: bool| Program {
         package: member.name.clone(),
         is_package: is_program(member),
@@ -40,17 +39,16 @@ pub fn programs(member: &Member, kernels: Kernels) -> Vec<Program> {
         default_features,
         variant: variant.to_owned(),
     };
-    let mut programs = Vec::new();
-    if !(without_onednn && member.name == FACADE) {
-        programs.push(program(if without_onednn { "no features" } else { "" }, Vec::new(), !without_onednn));
-    }
-    if member.name == FACADE {
+    let mut programs = vec![program("", Vec::new(), true)];
+    let is_facade = member.name == FACADE;
+    if is_facade {
         programs.push(program("no features", Vec::new(), false));
-        for feature in features(member) {
-            let compiles_onednn = feature == "onednn";
-            if feature != "default" && !(compiles_onednn && kernels == Kernels::Reference) {
-                programs.push(program(&feature, vec![feature.clone()], false));
-            }
+    }
+    for feature in features(member) {
+        let compiles_onednn = COMPILE_ONEDNN.contains(&feature.as_str());
+        let wanted = if compiles_onednn { kernels == Kernels::OneDnn } else { is_facade && feature != "default" };
+        if wanted {
+            programs.push(program(&feature, vec![feature.clone()], !is_facade));
         }
     }
     programs
@@ -96,7 +94,7 @@ impl Program {
         if self.package != FACADE {
             return format!("use {} as _;\n\nfn main() {{}}\n", self.package.replace('-', "_"));
         }
-        let needs_onednn = self.default_features || self.features.iter().any(|feature| feature == "onednn");
+        let needs_onednn = self.features.iter().any(|feature| feature == "onednn");
         let name = if needs_onednn { "onednn" } else { "cpu" };
         format!(
             "fn main() -> mxrs::Result<()> {{\n    let runtime = mxrs::Runtime::builder().build()?;\n    \
@@ -109,11 +107,6 @@ impl Program {
 fn features(member: &Member) -> Vec<String> {
     let table = member.manifest.get("features").and_then(Value::as_table);
     table.into_iter().flat_map(|table| table.keys().cloned()).collect()
-}
-
-fn default_features(member: &Member) -> impl Iterator<Item = &str> {
-    let list = member.manifest.get("features").and_then(|features| features.get("default")).and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str)
 }
 
 fn is_program(member: &Member) -> bool {
@@ -134,17 +127,16 @@ mod tests {
 
     #[test]
     fn the_facade_is_built_on_each_feature() {
-        let facade = member("mxrs", "[features]\ndefault = [\"onednn\"]\nonednn = []\nother = []\n");
+        let facade = member("mxrs", "[features]\ndefault = [\"other\"]\nonednn = []\nother = []\n");
         assert_eq!(titles(&facade, Kernels::OneDnn), ["mxrs", "mxrs, no features", "mxrs, onednn", "mxrs, other"]);
-        assert_eq!(titles(&facade, Kernels::Reference), ["mxrs, no features", "mxrs, other"]);
+        assert_eq!(titles(&facade, Kernels::Own), ["mxrs", "mxrs, no features", "mxrs, other"]);
     }
 
     #[test]
-    fn without_a_compiler_nothing_compiles_onednn() {
-        assert_eq!(titles(&member("mxrs-onednn-sys", ""), Kernels::Reference), [""; 0]);
-        let tool = member("mxrs-cli", "[features]\ndefault = [\"onednn\"]\n[[bin]]\nname = \"mxrs\"\n");
-        assert_eq!(titles(&tool, Kernels::Reference), ["mxrs-cli, no features"]);
-        assert_eq!(titles(&tool, Kernels::OneDnn), ["mxrs-cli"]);
+    fn what_compiles_onednn_is_built_only_with_a_compiler() {
+        let bindings = member("mxrs-onednn-sys", "[features]\ndefault = []\nstatic = []\ndynamic = []\n");
+        assert_eq!(titles(&bindings, Kernels::Own), ["mxrs-onednn-sys"]);
+        assert_eq!(titles(&bindings, Kernels::OneDnn), ["mxrs-onednn-sys", "mxrs-onednn-sys, static"]);
     }
 
     #[test]

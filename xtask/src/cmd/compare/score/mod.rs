@@ -15,7 +15,7 @@ use clap::builder::PossibleValuesParser;
 use super::Format;
 use super::venv::Install;
 use crate::process::Run;
-use crate::session::{Kernels, Session};
+use crate::session::Session;
 use install::Installed;
 
 /// Networks that PyTorch exports, with the sizes of their images. The program `compare_score` reads the same list.
@@ -35,9 +35,9 @@ pub struct Args {
     /// efficientnet-b3, resnext-50, densenet-121, googlenet, squeezenet, resnet-18), with outputs compared with PyTorch's
     #[arg(long)]
     onnx: bool,
-    /// Build mxrs without oneDNN
+    /// Build mxrs with oneDNN, too
     #[arg(long)]
-    without_onednn: bool,
+    onednn: bool,
     /// The widest instructions that libraries may use; the report says which libraries have a switch for it
     #[arg(long, value_enum)]
     isa: Option<super::Isa>,
@@ -170,12 +170,8 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(python) = args.python.as_ref().filter(|_| args.wants(&[Peer::Mxnet])) {
         install::expect_mxnet(python)?;
     }
-    let session = if args.without_onednn { Session::rust_only()? } else { Session::native()? };
-    let flags: &[&str] = match session.kernels {
-        Kernels::OneDnn => &["--features", "onednn"],
-        Kernels::Reference => &["--no-default-features"],
-    };
-    let run = super::built(&session, "compare_score", flags)?;
+    let session = if args.onednn { Session::native()? } else { Session::rust_only()? };
+    let run = super::built(&session, "compare_score", session.kernels.feature_flags())?;
     let run = if args.from.is_some() { run } else { prepared(&session, args, run)? };
     // Relative paths are resolved here, because the program runs in the root of the workspace.
     let here = std::env::current_dir()?;
@@ -185,7 +181,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// Builds mxrs and builds or installs its peers, and adds their paths to the run.
 fn prepared(session: &Session, args: &Args, run: Run) -> Result<Run> {
     let cache = args.install.folder(session)?;
-    session.cargo("build").arg("--release").args(session.kernels.package_flags("mxrs-cli")).stream()?;
+    session.cargo("build").arg("--release").args(["-p", "mxrs-cli"]).args(session.kernels.feature_flags()).stream()?;
     let installed = install::peers(session, args, &cache);
     let mxrs = session.target_dir().join("release").join(format!("mxrs{}", std::env::consts::EXE_SUFFIX));
     Ok(args.places(run, &installed).arg("--mxrs").arg(mxrs))
