@@ -4,7 +4,6 @@
 //! # Comparing with peers
 //!
 //! ```text
-//! cargo xtask compare bandwidth  updates, reductions, softmax and normalization, and the bandwidth of memory
 //! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; also rayon and a static graph
 //! cargo xtask compare gemm     products of matrices: ours, OpenBLAS's and oneDNN's
 //! cargo xtask compare kvstore  MXNet 1.9.1's key-value stores and ours on the gradients of a network
@@ -29,7 +28,7 @@
 //!
 //! ```text
 //! cargo xtask compare score --peer mxrs,openvino,mnn,ncnn    some peers, the networks of MXNet's performance page
-//! cargo xtask compare score --onnx                           networks as PyTorch exports them; mxrs with kernels of its own
+//! cargo xtask compare score --onnx --onednn                  networks as PyTorch exports them; mxrs built with oneDNN
 //! cargo xtask compare score --onnx --network mobilenet-v2 --batch-size 1 --keep files    one of them; its files are kept
 //! cargo xtask compare score --onnx --isa avx2                as on a processor without AVX-512, where peers have a switch
 //! cargo xtask compare gemm --shape attention,dense           the products whose names contain a word
@@ -50,7 +49,6 @@
 // `GlobalAlloc`; libc reports processor time, sets the CPUs of a thread, and starts, stops and continues child processes.
 #![allow(unsafe_code)]
 
-pub mod bandwidth;
 pub mod counting;
 pub mod engine;
 pub mod gemm;

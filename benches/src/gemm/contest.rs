@@ -93,7 +93,8 @@ pub fn contest(shape: &Shape, seats: &mut [Seat], plan: Plan) -> Contest {
     let mut outcomes: Vec<_> = seats.iter_mut().map(|seat| (seat.peer, seat.load(shape, plan))).collect();
     for round in 0..=plan.rounds {
         // Each round starts with a different library. The first is a warm-up and does not count.
-        for at in (0..seats.len()).map(|i| (i + round) % seats.len()) {
+        let n = seats.len();
+        for at in (0..n).map(|i| (i + round) % n) {
             let Ok(measured) = &mut outcomes[at].1 else { continue };
             match seats[at].round(shape, plan) {
                 Ok(speed) if round > 0 => measured.speeds.push(speed),

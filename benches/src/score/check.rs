@@ -1,6 +1,6 @@
 //! Compares the outputs of all libraries in a case: with ours, or with PyTorch's for networks that PyTorch exports.
 
-use super::agreement::{self, Agreement};
+use super::agreement::Agreement;
 use super::contest::{Plan, answers, loaded};
 use super::files::Files;
 use super::peers::{Peer, Tools};

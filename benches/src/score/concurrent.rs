@@ -10,7 +10,7 @@ use super::files::Files;
 use super::peers::{Peer, Tools};
 use super::process::Process;
 use super::serve::Load;
-use super::{Case, Failure, shared};
+use super::{Case, Failure, converted, shared};
 use crate::report::{Cell, Column, Section};
 use crate::summary::Summary;
 use mxrs_sync::Topology;
