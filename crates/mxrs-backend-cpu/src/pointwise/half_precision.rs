@@ -72,7 +72,7 @@ impl HalfFloat for f16 {
         let magnitude = (bits & 0x7fff) << MORE;
         let normal = magnitude + (BIAS << EXPONENT);
         // Infinities and NaN have the highest exponent in both types.
-        let highest = magnitude + (2 * BIAS << EXPONENT);
+        let highest = magnitude + ((2 * BIAS) << EXPONENT);
         // Subnormal numbers have no leading one; the subtraction normalizes them.
         let smallest = f32::from_bits((BIAS + 1) << EXPONENT);
         let subnormal = (f32::from_bits(magnitude + ((BIAS + 1) << EXPONENT)) - smallest).to_bits();

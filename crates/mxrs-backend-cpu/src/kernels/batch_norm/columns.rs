@@ -152,13 +152,11 @@ fn sums(args: &KernelArgs<'_>, p: &Problem, add: &(dyn Fn(Range<usize>, Sums<'_>
     of_channels
 }
 
-/// Writes all elements. `fill(elements, column, to)` computes a piece whose first element is in this column.
-fn write<T: Float>(
-    args: &KernelArgs<'_>,
-    p: &Problem,
-    out: &Sink<'_, T>,
-    fill: &(dyn Fn(Range<usize>, usize, &mut [T]) + Sync),
-) {
+/// Computes a piece of the output: its elements, the column of the first one, and the piece.
+type Fill<'a, T> = dyn Fn(Range<usize>, usize, &mut [T]) + Sync + 'a;
+
+/// Writes all elements.
+fn write<T: Float>(args: &KernelArgs<'_>, p: &Problem, out: &Sink<'_, T>, fill: &Fill<'_, T>) {
     let width = p.width();
     in_ranges(args.team, p.outer, 2 * width, &|rows| {
         // SAFETY: `in_ranges` gives each row to one thread, and `fill` reads each piece before it is written.

@@ -96,10 +96,10 @@ fn cos_of_turns(x: f32) -> f32 {
     // The series are in the square of the angle.
     let angle = r * FRAC_PI_2;
     let z = angle * angle;
-    let sine = (2.755_731_9e-6f32).mul_add(z, -1.984_127e-4).mul_add(z, 8.333_333_6e-3).mul_add(z, -0.166_666_67);
+    let sine = (1.0f32 / 362_880.0).mul_add(z, -1.0 / 5040.0).mul_add(z, 1.0 / 120.0).mul_add(z, -1.0 / 6.0);
     let sine = (angle * z).mul_add(sine, angle);
-    let cosine = (-2.755_732e-7f32).mul_add(z, 2.480_158_7e-5).mul_add(z, -1.388_888_9e-3);
-    let cosine = cosine.mul_add(z, 4.166_666_8e-2).mul_add(z, -0.5).mul_add(z, 1.0);
+    let cosine = (-1.0f32 / 3_628_800.0).mul_add(z, 1.0 / 40_320.0).mul_add(z, -1.0 / 720.0);
+    let cosine = cosine.mul_add(z, 1.0 / 24.0).mul_add(z, -0.5).mul_add(z, 1.0);
     // A quarter turn makes a cosine a negative sine; half a turn changes the sign.
     let value = if quarter & 1 == 0 { cosine } else { -sine };
     if quarter & 2 == 0 { value } else { -value }
