@@ -20,9 +20,12 @@ impl Compare for Plain {
             self.store(values.as_mut_ptr());
             x.store(xs.as_mut_ptr());
             y.store(ys.as_mut_ptr());
-            for i in 0..Self::N {
-                let to = if xs[i] == ys[i] { &mut equal } else { &mut other };
-                to[i] = values[i];
+            for (i, value) in values.into_iter().enumerate() {
+                if xs[i] == ys[i] {
+                    equal[i] = value;
+                } else {
+                    other[i] = value;
+                }
             }
             [Self::load(equal.as_ptr()), Self::load(other.as_ptr())]
         }

@@ -8,6 +8,7 @@
 mod data;
 mod depthwise;
 mod folded;
+mod gather;
 pub mod merged_phases;
 mod offset;
 mod outer;

@@ -4,10 +4,14 @@
 //! Groups are [merged](Groups) until their channels fill whole blocks. The sums between channels of different groups are
 //! computed with the others, and not written.
 //!
+//! With a stride across, the pixels of the data that a tap needs are copied, so that they are neighbors. Otherwise rows of
+//! few pixels would be summed one by one, and half of the sets of the first-level cache would stay unused.
+//!
 //! Pixels are processed in pieces of a few hundred, which stay in the caches while all channels are computed. The sums
 //! are kept in scratch memory, in the order output channel, tap, input channel, or in the output if it has that order.
 //! Each thread computes its own sums, over all pixels in one order.
 
+use super::gather::{Gather, gather};
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};
 use super::shares::Shares;
 use crate::convolve::{Convolve, Operands, part};
@@ -31,6 +35,7 @@ pub struct PixelSums {
     groups: Groups,
     outer: Outer,
     shares: Shares,
+    gather: unsafe fn(&Gather),
 }
 
 /// Where sums are stored.
@@ -51,7 +56,7 @@ impl PixelSums {
     /// channels of all groups.
     pub fn grouped(problem: ConvProblem, groups: Groups, isa: Isa, threads: usize) -> Self {
         let sizes = [problem.k.div_ceil(BLOCK), groups.c.div_ceil(COLUMNS)];
-        Self { problem, groups, outer: Outer::new(isa), shares: Shares::new(sizes, threads) }
+        Self { problem, groups, outer: Outer::new(isa), shares: Shares::new(sizes, threads), gather: gather(isa) }
     }
 
     fn cells(&self) -> usize {
@@ -62,6 +67,22 @@ impl PixelSums {
     fn is_in_place(&self) -> bool {
         let Groups { merged, c, k, .. } = self.groups;
         self.cells() == 1 && merged == 1 && k.is_multiple_of(BLOCK) && c.is_multiple_of(BLOCK)
+    }
+
+    /// Whether the pixels of the data are copied. In several groups, too few output channels would share a copy.
+    fn copies(&self) -> bool {
+        self.problem.stride.1 > 1 && self.groups.n == 1
+    }
+
+    /// Number of values of a thread's copy: a piece of pixels of two blocks.
+    fn copy_len(&self) -> usize {
+        if self.copies() { PIXELS.max(self.problem.ow) * COLUMNS } else { 0 }
+    }
+
+    /// Number of values of the sums in scratch memory.
+    fn sums_len(&self) -> usize {
+        let [k, c] = [self.problem.k, self.groups.c].map(|n| n.next_multiple_of(BLOCK));
+        if self.is_in_place() { 0 } else { k * self.cells() * c }
     }
 
     /// The blocks of output channels of each convolution of merged groups that lie in `blocks`.
@@ -107,6 +128,61 @@ impl PixelSums {
         }
     }
 
+    /// The runs of a piece whose data are copied: all its pixels, image by image.
+    fn copied_runs(&self, images: Range<usize>, rows: Range<usize>, runs: &mut Vec<Run>) {
+        let p = &self.problem;
+        let (g_image, len) = (p.k.div_ceil(BLOCK) * p.pixels(), rows.len() * p.ow);
+        runs.clear();
+        runs.extend(images.enumerate().map(|(i, image)| {
+            let g = (image * g_image + rows.start * p.ow) * BLOCK;
+            Run { g, x: i * len * BLOCK, len }
+        }));
+    }
+
+    /// Copies the pixels that the tap `cell` reads for the output pixels of a piece, in one or two blocks of the data from
+    /// `x` on. Pixels outside the image become 0.
+    ///
+    /// # Safety
+    /// `x` must point to a block of the first image of the data, after which `blocks - 1` more blocks follow. `to` must have
+    /// room for the pixels of the piece in `blocks` blocks, and no other thread may use it.
+    unsafe fn copy(
+        &self,
+        x: *const f32,
+        blocks: usize,
+        (images, rows): (Range<usize>, Range<usize>),
+        cell: usize,
+        to: *mut f32,
+    ) {
+        let p = &self.problem;
+        let (ky, kx) = (cell / p.kw * p.dilate.0, cell % p.kw * p.dilate.1);
+        let first = p.pad.1.saturating_sub(kx).div_ceil(p.stride.1).min(p.ow);
+        let end = (p.w + p.pad.1).saturating_sub(kx).div_ceil(p.stride.1).clamp(first, p.ow);
+        let x_image = p.c.div_ceil(BLOCK) * p.h * p.w;
+        let mut to = to;
+        for block in 0..blocks {
+            for (image, oy) in images.clone().flat_map(|image| rows.clone().map(move |oy| (image, oy))) {
+                let y = (oy * p.stride.0 + ky).wrapping_sub(p.pad.0);
+                let len = if y < p.h { end - first } else { 0 };
+                let pixel = image * x_image
+                    + (block * p.h + y.min(p.h)) * p.w
+                    + (first * p.stride.1 + kx).saturating_sub(p.pad.1);
+                // SAFETY: if `len > 0`, the row `y` lies in the image, and so do the columns of the pixels `first..end`.
+                // `to` has room for a row of output pixels for each row of the piece.
+                unsafe {
+                    (self.gather)(&Gather {
+                        from: x.wrapping_add(pixel * BLOCK),
+                        step: p.stride.1 * BLOCK,
+                        before: first,
+                        len,
+                        after: p.ow - first - len,
+                        to,
+                    });
+                    to = to.add(p.ow * BLOCK);
+                }
+            }
+        }
+    }
+
     fn x_step(&self) -> usize {
         self.problem.stride.1 * BLOCK
     }
@@ -137,8 +213,8 @@ impl PixelSums {
     ///
     /// # Safety
     /// The conditions of [`Convolve::run`] must hold; `blocks` and `pairs` must exist, and no other thread may use
-    /// their sums in `to`.
-    unsafe fn sum(&self, o: &Operands, to: Place, [blocks, pairs]: [Range<usize>; 2]) {
+    /// their sums in `to`, or the `copy_len` values at `copy`.
+    unsafe fn sum(&self, o: &Operands, to: Place, copy: *mut f32, [blocks, pairs]: [Range<usize>; 2]) {
         let p = &self.problem;
         let (c_blocks, pixels) = (self.groups.c.div_ceil(BLOCK), p.h * p.w);
         let (mut runs, mut next_runs) = (Vec::new(), Vec::new());
@@ -154,25 +230,37 @@ impl PixelSums {
             for ((group, blocks), cell) in
                 self.by_group(blocks.clone()).flat_map(|group| cells.clone().map(move |cell| (group.clone(), cell)))
             {
-                self.runs(images.clone(), rows.clone(), cell, &mut runs);
+                if self.copies() {
+                    self.copied_runs(images.clone(), rows.clone(), &mut runs);
+                } else {
+                    self.runs(images.clone(), rows.clone(), cell, &mut runs);
+                }
                 for (pair, block) in pairs.clone().flat_map(|pair| blocks.clone().map(move |block| (pair, block))) {
                     let is_whole = 2 * pair + 1 < c_blocks;
-                    let rows = BLOCK.min(p.k - block * BLOCK);
+                    let n_rows = BLOCK.min(p.k - block * BLOCK);
                     // SAFETY: `block` is a block of the gradient, `pair` of the data of its group, and the runs contain
-                    // only pixels inside their images. A tile that is not whole reads one block of data. `to` has room
-                    // for whole blocks of rows: it is scratch memory with padded channels, or an output whose channels
-                    // are multiples of 16.
+                    // only pixels inside their images, or those of the copy, which is complete before the first block reads
+                    // it. A tile that is not whole reads one block of data. `to` has room for whole blocks of rows: it is
+                    // scratch memory with padded channels, or an output whose channels are multiples of 16.
                     unsafe {
                         let to_at = block * BLOCK * to.steps[0] + cell * to.steps[1] + pair * COLUMNS;
                         let g = o.src.add(block * p.pixels() * BLOCK);
                         let x = o.weights.add((group * self.groups.c + pair * COLUMNS) * pixels);
+                        let (at, x_half, x_step) = match self.copies() {
+                            true => (copy.cast_const(), images.len() * rows.len() * p.ow * BLOCK, BLOCK),
+                            false => (x, pixels * BLOCK, self.x_step()),
+                        };
+                        if self.copies() && block == blocks.start {
+                            let n_blocks = if is_whole { 2 } else { 1 };
+                            self.copy(x, n_blocks, (images.clone(), rows.clone()), cell, copy);
+                        }
                         let sums = Sums {
                             g,
-                            x,
-                            x_half: pixels * BLOCK,
-                            x_step: self.x_step(),
+                            x: at,
+                            x_half,
+                            x_step,
                             runs: &runs,
-                            rows,
+                            rows: n_rows,
                             to: to.at.add(to_at),
                             to_row: to.steps[0],
                             add: piece > 0,
@@ -216,8 +304,7 @@ impl PixelSums {
 
 impl Convolve for PixelSums {
     fn scratch_bytes(&self) -> usize {
-        let [k, c] = [self.problem.k, self.groups.c].map(|n| n.next_multiple_of(BLOCK));
-        if self.is_in_place() { 0 } else { k * self.cells() * c * size_of::<f32>() }
+        (self.sums_len() + self.shares.threads() * self.copy_len()) * size_of::<f32>()
     }
 
     fn supports_sum(&self) -> bool {
@@ -230,13 +317,14 @@ impl Convolve for PixelSums {
             let steps = [self.cells() * c, c];
             let share = self.shares.share(i);
             // SAFETY: `Shares` gives each thread different channels. By the contract the scratch memory has
-            // `scratch_bytes`, and the output has the size of the weights.
+            // `scratch_bytes`: the sums, then the copy of each thread. The output has the size of the weights.
             unsafe {
+                let copy = o.scratch.add(self.sums_len() + i * self.copy_len());
                 if self.is_in_place() {
-                    self.sum(o, Place { at: o.dst, steps }, share);
+                    self.sum(o, Place { at: o.dst, steps }, copy, share);
                 } else {
                     let place = Place { at: o.scratch, steps };
-                    self.sum(o, place, share.clone());
+                    self.sum(o, place, copy, share.clone());
                     self.write(o.dst, place, share);
                 }
             }
