@@ -4,6 +4,7 @@
 //! # Comparing with peers
 //!
 //! ```text
+//! cargo xtask compare bandwidth  updates, reductions, softmax and normalization, and the bandwidth of memory
 //! cargo xtask compare engine   MXNet 1.9.1's engine (its wheel's C interface) and ours; also rayon and a static graph
 //! cargo xtask compare gemm     products of matrices: ours, OpenBLAS's and oneDNN's
 //! cargo xtask compare kvstore  MXNet 1.9.1's key-value stores and ours on the gradients of a network
@@ -49,6 +50,7 @@
 // `GlobalAlloc`; libc reports processor time, sets the CPUs of a thread, and starts, stops and continues child processes.
 #![allow(unsafe_code)]
 
+pub mod bandwidth;
 pub mod counting;
 pub mod engine;
 pub mod gemm;
