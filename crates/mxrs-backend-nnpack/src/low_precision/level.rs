@@ -1,6 +1,8 @@
 //! Compiles plain loops once per instruction set, so that the compiler vectorizes them for each.
 
-use mxrs_processor::{Feature, Isa, Set};
+#[cfg(target_arch = "x86_64")]
+use mxrs_processor::Feature;
+use mxrs_processor::{Isa, Set};
 
 /// The instructions that a loop is compiled for. A value is made only after detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
