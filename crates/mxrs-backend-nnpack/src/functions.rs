@@ -63,9 +63,9 @@ impl Apply {
     /// # Safety
     /// `pixels` must be valid for reads and writes of `n * BLOCK` values, and no other thread may use them during the
     /// call.
-    pub unsafe fn to_pixels(&self, pixels: *mut f32, n: usize, channels: usize) {
+    pub unsafe fn apply_to(&self, pixels: *mut f32, n: usize, channels: usize) {
         // SAFETY: `new` chose the sweep for an `Isa`, which exists only if the processor has the instructions. The
-        // caller promises the pixels, and `channels <= BLOCK` because `get` cuts it.
+        // caller promises the pixels; the padding of a pixel begins at `channels < BLOCK` and ends with the pixel.
         unsafe {
             (self.sweep)(self.function, pixels, n);
             if channels < BLOCK && !self.function.keeps_zero() {
@@ -240,7 +240,7 @@ mod tests {
             for function in ALL {
                 let mut values = xs.clone();
                 // SAFETY: `values` has a multiple of 16 values and belongs to this thread.
-                unsafe { Apply::new(function, isa).to_pixels(values.as_mut_ptr(), xs.len() / BLOCK, BLOCK) };
+                unsafe { Apply::new(function, isa).apply_to(values.as_mut_ptr(), xs.len() / BLOCK, BLOCK) };
                 for (x, y) in xs.iter().zip(values) {
                     let want = exact(function, f64::from(*x));
                     // The rounding of `x · log2(e)` is multiplied by the size of the argument.
@@ -258,7 +258,7 @@ mod tests {
                 let mut values = [0.0f32; BLOCK];
                 (values[0], values[1], values[2]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
                 // SAFETY: `values` is one pixel and belongs to this thread.
-                unsafe { Apply::new(function, isa).to_pixels(values.as_mut_ptr(), 1, 5) };
+                unsafe { Apply::new(function, isa).apply_to(values.as_mut_ptr(), 1, 5) };
                 assert!(values[0].is_nan());
                 let at_infinity = if function.keeps_zero() { f32::INFINITY } else { 1.0 };
                 assert_eq!(values[1], at_infinity);

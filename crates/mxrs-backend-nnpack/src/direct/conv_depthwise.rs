@@ -182,7 +182,7 @@ impl ConvDepthwise {
                 self.gemm.run(len, panel.width == PANEL, &product);
                 if let Some(apply) = self.function {
                     for half in 0..panel.width / BLOCK {
-                        apply.to_pixels(scratch.add(half * plane + at * BLOCK), len, channels(half));
+                        apply.apply_to(scratch.add(half * plane + at * BLOCK), len, channels(half));
                     }
                 }
             }

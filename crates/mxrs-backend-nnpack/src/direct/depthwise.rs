@@ -98,7 +98,7 @@ impl Depthwise {
         unsafe {
             (self.kernel)(row);
             if let Some(apply) = self.function {
-                apply.to_pixels(row.dst, self.problem.ow, channels);
+                apply.apply_to(row.dst, self.problem.ow, channels);
             }
         }
     }

@@ -364,7 +364,7 @@ impl Share<'_> {
                 if let (Some(apply), true) = (conv.function, is_last) {
                     for half in 0..panel.width / BLOCK {
                         let channels = BLOCK.min(p.k - panel.index * PANEL - half * BLOCK);
-                        apply.to_pixels(o.dst.add(at + half * plane), len, channels);
+                        apply.apply_to(o.dst.add(at + half * plane), len, channels);
                     }
                 }
                 copied = copied.wrapping_add(len * blocks.len() * BLOCK);

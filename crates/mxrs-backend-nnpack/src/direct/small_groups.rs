@@ -136,7 +136,7 @@ impl Convolve for SmallGroups {
                         bounds: o.bounds,
                     });
                     if let Some(apply) = self.function {
-                        apply.to_pixels(dst, p.ow, BLOCK);
+                        apply.apply_to(dst, p.ow, BLOCK);
                     }
                 }
             }

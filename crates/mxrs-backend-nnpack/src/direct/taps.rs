@@ -116,7 +116,7 @@ impl TapConv {
                     for half in 0..if self.function.is_some() { panel.width / BLOCK } else { 0 } {
                         let channels = BLOCK.min(p.k - panel.index * PANEL - half * BLOCK);
                         let line = o.dst.add(out + half * plane);
-                        self.function.iter().for_each(|apply| apply.to_pixels(line, p.ow, channels));
+                        self.function.iter().for_each(|apply| apply.apply_to(line, p.ow, channels));
                     }
                 }
             }

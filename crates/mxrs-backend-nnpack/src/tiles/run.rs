@@ -353,7 +353,7 @@ impl Tiling {
         for row in 0..rows {
             // SAFETY: `inside` says that `rows` by `columns` outputs lie in the image, in blocks of channels, whose rows
             // are `steps[0]` values apart. The caller promises that no other thread uses them.
-            unsafe { apply.to_pixels(outputs.dst.cast::<f32>().add(row * outputs.steps[0]), columns, channels) }
+            unsafe { apply.apply_to(outputs.dst.cast::<f32>().add(row * outputs.steps[0]), columns, channels) }
         }
     }
 
