@@ -112,9 +112,9 @@ fn backward() -> OpDef {
         },
         infer_dtype: |params, inputs, outputs| {
             let [ograd, data, out] = inputs else { return Ok(()) };
+            infer_dtype(params, std::slice::from_mut(data), std::slice::from_mut(ograd))?;
             unify_dtypes([&mut *data, &mut outputs[0]], "data")?;
-            infer_dtype(params, std::slice::from_mut(data), std::slice::from_mut(out))?;
-            infer_dtype(params, std::slice::from_mut(data), std::slice::from_mut(ograd))
+            infer_dtype(params, std::slice::from_mut(data), std::slice::from_mut(out))
         },
         dtypes: FLOATS,
         accuracy: Accuracy::Elementwise,

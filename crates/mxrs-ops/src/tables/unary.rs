@@ -1,6 +1,5 @@
 //! The table of functions of one number. A line declares an operator `out[i] = f(data[i])`; everything else follows from it:
-//! the definition, the gradient of every order, the reference kernel, the kernel of `mxrs-backend-cpu`, the samples and the
-//! row in the manual.
+//! the definition, the gradient of every order, the reference kernel, the samples and the row in the manual.
 //!
 //! A line holds: a type name, MXNet's name and aliases, a summary, the range of the samples, and the formula. Then follow
 //! the gradient and options:
@@ -72,7 +71,8 @@ macro_rules! table {
         /// Functions that define the operators of the table, in its order.
         pub const DEFINITIONS: &[fn() -> OpDef] = &[$(unary_op::define::<$type>),*];
 
-        /// Calls `visitor` with the function whose operator, or whose gradient's operator, has this name; `None` if the table has none.
+        /// Calls `visitor` with the function whose operator, or whose gradient's operator, has this name; `None` if the
+        /// table has none.
         pub fn visit<V: UnaryVisitor>(name: &str, visitor: V) -> Option<V::Out> {
             match name {
                 $(<$type as UnaryFn>::NAME | <$type as UnaryFn>::BACKWARD => Some(visitor.visit::<$type>()),)*
