@@ -243,8 +243,13 @@ mod tests {
                 unsafe { Apply::new(function, isa).apply_to(values.as_mut_ptr(), xs.len() / BLOCK, BLOCK) };
                 for (x, y) in xs.iter().zip(values) {
                     let want = exact(function, f64::from(*x));
-                    // The rounding of `x · log2(e)` is multiplied by the size of the argument.
-                    let allowed = want.abs() * 2e-7 * (4.0 + f64::from(x.abs())) + 2e-7 * want.abs().min(1.0) + 1e-35;
+                    let size = f64::from(x.abs());
+                    let allowed = match function {
+                        // The rounding of `x · log2(e)` is multiplied by the size of the argument.
+                        Function::Sigmoid | Function::Silu => want.abs() * 2e-7 * (5.0 + size) + 1e-35,
+                        // Near its zero, the line is a difference of numbers near 1/2.
+                        _ => 2e-7 * (1.0 + size),
+                    };
                     assert!((f64::from(y) - want).abs() <= allowed, "{function:?}({x}) = {y}, not {want}");
                 }
             }
@@ -262,7 +267,7 @@ mod tests {
                 assert!(values[0].is_nan());
                 let at_infinity = if function.keeps_zero() { f32::INFINITY } else { 1.0 };
                 assert!(values[1] == at_infinity || (values[1] - at_infinity).abs() <= 2.0 * f32::EPSILON);
-                assert_eq!(f64::from(values[3]), exact(function, 0.0));
+                assert!((f64::from(values[3]) - exact(function, 0.0)).abs() < 1e-7);
                 assert!(values[5..].iter().all(|x| *x == 0.0));
             }
         }
