@@ -122,7 +122,7 @@ unsafe fn hard_sigmoid<L: Lanes>(x: L, slope: L, offset: L) -> L {
 const POWERS: [f32; 6] = [6.931_472e-1, 2.402_264_8e-1, 5.550_332_5e-2, 9.618_437e-3, 1.339_887_4e-3, 1.535_336_2e-4];
 /// Adding this number to a float rounds the float to an integer; subtracting it again leaves the integer.
 const ROUND: f32 = 12_582_912.0;
-/// Largest size of an argument. The results for larger arguments differ from 0 or 1 by less than 1e-37.
+/// Largest size of an argument. For larger arguments, a sigmoid differs from 0 or 1 by less than 1e-37.
 const LARGEST: f32 = 87.0;
 
 /// `1 / (1 + e^-x)`; NaN stays NaN.
@@ -243,8 +243,13 @@ mod tests {
                 unsafe { Apply::new(function, isa).apply_to(values.as_mut_ptr(), xs.len() / BLOCK, BLOCK) };
                 for (x, y) in xs.iter().zip(values) {
                     let want = exact(function, f64::from(*x));
-                    // The rounding of `x · log2(e)` is multiplied by the size of the argument.
-                    let allowed = want.abs() * 2e-7 * (4.0 + f64::from(x.abs())) + 2e-7 * want.abs().min(1.0) + 1e-37;
+                    let size = f64::from(x.abs());
+                    let allowed = match function {
+                        // The rounding of `x · log2(e)` is multiplied by the size of the argument.
+                        Function::Sigmoid | Function::Silu => want.abs() * 2e-7 * (5.0 + size) + 1e-35,
+                        // Near its zero, the line is a difference of numbers near 1/2.
+                        _ => 2e-7 * (1.0 + size),
+                    };
                     assert!((f64::from(y) - want).abs() <= allowed, "{function:?}({x}) = {y}, not {want}");
                 }
             }
@@ -261,8 +266,8 @@ mod tests {
                 unsafe { Apply::new(function, isa).apply_to(values.as_mut_ptr(), 1, 5) };
                 assert!(values[0].is_nan());
                 let at_infinity = if function.keeps_zero() { f32::INFINITY } else { 1.0 };
-                assert_eq!(values[1], at_infinity);
-                assert_eq!(f64::from(values[3]), exact(function, 0.0));
+                assert!(values[1] == at_infinity || (values[1] - at_infinity).abs() <= 2.0 * f32::EPSILON);
+                assert!((f64::from(values[3]) - exact(function, 0.0)).abs() < 1e-7);
                 assert!(values[5..].iter().all(|x| *x == 0.0));
             }
         }

@@ -293,32 +293,30 @@ fn depthwise_convolutions_agree_with_the_reference() {
 /// Pairs of convolutions on images that take one band and on images that take several.
 #[test]
 fn pairs_of_convolutions_agree_with_the_reference() {
-    for (window, stride, size, [c, k]) in [
-        ("(3, 3)", "(1, 1)", (7, 7), [16, 96]),
-        ("(3, 3)", "(2, 2)", (56, 56), [24, 40]),
-        ("(5, 5)", "(2, 2)", (15, 14), [40, 72]),
-        ("(3, 3)", "(1, 1)", (40, 112), [16, 20]),
-        ("(5, 5)", "(1, 1)", (12, 19), [20, 33]),
+    for (window, stride, size, [c, k], [act, dw_act]) in [
+        ("(3, 3)", "(1, 1)", (7, 7), [16, 96], ["clip", "clip"]),
+        ("(3, 3)", "(2, 2)", (40, 56), [24, 40], ["silu", "silu"]),
+        ("(5, 5)", "(2, 2)", (15, 14), [40, 72], ["none", "hard_swish"]),
+        ("(3, 3)", "(1, 1)", (40, 112), [16, 20], ["relu", "clip"]),
+        ("(5, 5)", "(1, 1)", (12, 19), [20, 33], ["silu", "sigmoid"]),
     ] {
         let (channels, pad) = (k.to_string(), if window == "(3, 3)" { "(1, 1)" } else { "(2, 2)" });
-        for (act, dw_act) in [("clip", "clip"), ("silu", "silu"), ("none", "hard_swish"), ("relu", "sigmoid")] {
-            let attrs = [
-                ("kernel", "(1, 1)"),
-                ("num_filter", channels.as_str()),
-                ("act", act),
-                ("a_max", "0.5"),
-                ("dw_kernel", window),
-                ("dw_stride", stride),
-                ("dw_pad", pad),
-                ("dw_act", dw_act),
-                ("dw_a_max", "0.25"),
-            ];
-            let taps = if window == "(3, 3)" { 3 } else { 5 };
-            let shapes: [&[usize]; 5] = [&[2, c, size.0, size.1], &[k, c, 1, 1], &[k], &[k, 1, taps, taps], &[k]];
-            for (backend, team) in backends() {
-                let what = check("_sg_conv_depthwise", &Sample::new("pair", attrs, &shapes), &backend, &team);
-                assert!(what.starts_with("nnpack:conv_depthwise"), "{what}");
-            }
+        let attrs = [
+            ("kernel", "(1, 1)"),
+            ("num_filter", channels.as_str()),
+            ("act", act),
+            ("a_max", "0.5"),
+            ("dw_kernel", window),
+            ("dw_stride", stride),
+            ("dw_pad", pad),
+            ("dw_act", dw_act),
+            ("dw_a_max", "0.25"),
+        ];
+        let taps = if window == "(3, 3)" { 3 } else { 5 };
+        let shapes: [&[usize]; 5] = [&[1, c, size.0, size.1], &[k, c, 1, 1], &[k], &[k, 1, taps, taps], &[k]];
+        for (backend, team) in backends() {
+            let what = check("_sg_conv_depthwise", &Sample::new("pair", attrs, &shapes), &backend, &team);
+            assert!(what.starts_with("nnpack:conv_depthwise"), "{what}");
         }
     }
 }

@@ -254,8 +254,8 @@ impl Share<'_> {
         for group in groups {
             let (image, first, len) = self.conv.group(group);
             // SAFETY: the groups are groups of the problem, so `image < n`, and `first + len` is at most the number of
-            // pixels of an image, and each image has a factor per channel of every block. A group has at most the rows of the longest group, and there are at most
-            // `groups_at_once` groups, so `copied_len` values suffice.
+            // pixels of an image, and each image has a factor per channel of every block. A group has at most the rows
+            // of the longest group, and there are at most `groups_at_once` groups, so `copied_len` values suffice.
             unsafe {
                 let (src, rows) = (self.operands.src.add(image * image_len), first..first + len);
                 if let Some(pack) = self.conv.pack_scaled {

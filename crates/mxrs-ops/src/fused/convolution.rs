@@ -2,7 +2,8 @@
 //!
 //! data, weight and bias are those of [`Convolution`](crate::nn::convolution). There is no bias with `no_bias`. With
 //! `with_sum`, sum is the last input and has out's shape. `act` is none, relu, sigmoid, tanh, softrelu, clip (to `a_min` and
-//! `a_max`), square, sqrt, abs, exp, silu, hard_sigmoid or hard_swish (with `slope` and `offset`). Out may be written in place of sum. Inference only.
+//! `a_max`), square, sqrt, abs, exp, silu, hard_sigmoid or hard_swish (with `slope` and `offset`). Out may be written
+//! in place of sum. Inference only.
 //!
 //! MXNet: `_sg_mkldnn_conv`, under another name. Dtypes: f32 f64 f16 bf16, the same for all tensors.
 

@@ -5,10 +5,10 @@
 //! | `Convolution` | `BatchNorm` of constants; `elemwise_add`; relu, tanh, softrelu, clip from 0, or a function of `gates.rs` |
 //! | `FullyConnected` | `elemwise_add`; relu, sigmoid, tanh, softrelu, clip from 0, square, sqrt, abs, exp |
 //!
-//! Pairs of convolutions are in `pair_patterns.rs`, chains that begin with a normalization are in `normalized_patterns.rs`, chains of quantized products in
-//! `quantized_patterns.rs`. A function before the sum, or any other call, ends the chain. Batch normalization is folded into
-//! weight and bias if it normalizes the output channels, and if weight, bias and the parameters of the normalization are
-//! constants.
+//! Pairs of convolutions are in `pair_patterns.rs`, chains that begin with factors of channels in `scaled_patterns.rs`, with a
+//! normalization in `normalized_patterns.rs`, and with a quantized product in `quantized_patterns.rs`. A function before the sum,
+//! or any other call, ends the chain. Batch normalization is folded into weight and bias if it normalizes the output channels,
+//! and if weight, bias and the parameters of the normalization are constants.
 
 use super::gates::{SIGMOIDS, Sigmoid};
 use super::scaled_patterns;
