@@ -10,6 +10,7 @@ use super::ranges::{floats, range, ranges, write_ranges};
 use super::unit::Factors;
 use super::{Build, Context};
 use crate::epilogue::Bounds;
+use mxrs_op::param::Choice;
 use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::Range;
 use mxrs_ops::fused::FusedAct;
@@ -66,6 +67,9 @@ fn fit<'a>(
     };
     if rule.store(super::level::Level::Portable).is_none() {
         return Err("no kernel for a sum of this type".into());
+    }
+    if let Some(e) = epilogue.filter(|e| !matches!(e.act, FusedAct::None | FusedAct::Relu)) {
+        return Err(format!("no kernel for act {}", e.act.to_word()));
     }
     let is_relu = epilogue.is_some_and(|e| e.act == FusedAct::Relu);
     let groups = convolution.map_or(1, |p| p.num_group);

@@ -57,6 +57,9 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
         }
         _ => return None,
     };
+    if epilogue.as_ref().is_ok_and(|epilogue| epilogue.function.is_some()) {
+        return None;
+    }
     let tensors = || call.inputs.iter().chain(call.outputs);
     if let Some(other) = tensors().find(|t| t.dtype != DType::BF16) {
         return Some(Err(format!("no kernel for {} together with bfloat16", other.dtype)));

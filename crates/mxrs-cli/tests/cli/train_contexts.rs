@@ -24,7 +24,9 @@ fn accuracy(log: &str) -> f64 {
 #[test]
 fn several_devices_train_as_one_does_up_to_rounding() {
     let dir = tempfile::tempdir().unwrap();
-    let one = accuracy(&train(&["--num-epochs", "2"]).err);
+    // After one epoch the weights differ by rounding only. In a second one, a value whose sign rounding changes before a
+    // relu can change the accuracy by several percent.
+    let one = accuracy(&train(&["--num-epochs", "1"]).err);
     assert!(one > 0.7, "{one}");
     let mut files = Vec::new();
     for (name, flags) in [
@@ -34,11 +36,11 @@ fn several_devices_train_as_one_does_up_to_rounding() {
         ("2bit", &["--cpus", "0,1", "--gc-type", "2bit", "--gc-threshold", "0.1"]),
     ] {
         let prefix = path(dir.path(), name);
-        let ran = train(&[flags, &["--num-epochs", "2", "--model-prefix", &prefix]].concat());
-        let least = if name == "2bit" { 0.3 } else { one - 0.03 };
+        let ran = train(&[flags, &["--num-epochs", "1", "--model-prefix", &prefix]].concat());
+        let least = if name == "2bit" { 0.3 } else { one - 0.01 };
         assert!(accuracy(&ran.err) >= least, "{name}: {}", ran.err);
         ran.ok();
-        files.push(std::fs::read(format!("{prefix}-0002.params")).unwrap());
+        files.push(std::fs::read(format!("{prefix}-0001.params")).unwrap());
     }
     // Two values have one sum, in either store.
     assert!(files[0] == files[1], "the stores differ");

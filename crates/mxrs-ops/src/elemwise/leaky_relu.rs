@@ -13,8 +13,8 @@ use crate::families::gradients::{Answers, call_with_params};
 use crate::inference::{OP, learn, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample, op_enum,
-    op_params,
+    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, Precision, RefInput, RefOutput, Sample,
+    op_enum, op_params,
 };
 use mxrs_types::{Error, PartialShape, Result, Shape};
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -93,6 +93,7 @@ pub fn define() -> OpDef {
         dtypes: FLOATS,
         inplace: &[(0, 0)],
         accuracy: Accuracy::Elementwise,
+        precision,
         gradient: Gradient::By(|_, scope| gradient(scope)),
         companions: || vec![backward(), backward_gamma()],
         reference: Some(|params, inputs, outputs, _| {
@@ -104,6 +105,15 @@ pub fn define() -> OpDef {
         }),
         samples,
         ..OpDef::new("LeakyReLU").params::<LeakyReluParams>()
+    }
+}
+
+/// MXNet keeps `elu` and `selu` in float32. Data and gamma of `prelu` have one type.
+fn precision(params: &OpParams) -> Precision {
+    match params.get::<LeakyReluParams>().act_type {
+        LeakyType::Elu | LeakyType::Selu => Precision::Float32,
+        LeakyType::PRelu => Precision::Widest,
+        LeakyType::Gelu | LeakyType::Leaky | LeakyType::RRelu => Precision::Follows,
     }
 }
 
