@@ -161,8 +161,11 @@ updates![
     two_bit: define,
 ];
 
+/// Functions that define operators.
+type Definitions = &'static [fn() -> OpDef];
+
 /// The operators of tables, with the file that holds each table.
-const TABLES: &[(&str, &[fn() -> OpDef])] = &[
+const TABLES: &[(&str, Definitions)] = &[
     ("tables/unary", tables::unary::DEFINITIONS),
     ("tables/binary", tables::binary::PAIRS),
     ("tables/binary", tables::binary::BROADCASTS),

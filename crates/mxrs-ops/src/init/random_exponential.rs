@@ -35,7 +35,7 @@ impl Distribution for RandomExponentialParams {
     }
 
     fn check(&self) -> Result<()> {
-        if !(self.lam > 0.0) {
+        if self.lam.is_nan() || self.lam <= 0.0 {
             return Err(bad_attribute("_random_exponential", "lam", "a positive number", self.lam));
         }
         Ok(())

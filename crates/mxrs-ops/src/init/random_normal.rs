@@ -37,7 +37,7 @@ impl Distribution for RandomNormalParams {
     }
 
     fn check(&self) -> Result<()> {
-        if !(self.scale >= 0.0) {
+        if self.scale.is_nan() || self.scale < 0.0 {
             return Err(bad_attribute("_random_normal", "scale", "a number that is not negative", self.scale));
         }
         Ok(())

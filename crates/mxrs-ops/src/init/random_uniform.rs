@@ -37,7 +37,7 @@ impl Distribution for RandomUniformParams {
     }
 
     fn check(&self) -> Result<()> {
-        if !(self.high >= self.low) {
+        if self.high.is_nan() || self.low.is_nan() || self.high < self.low {
             return Err(bad_attribute("_random_uniform", "high", "a number that is not below low", self.high));
         }
         Ok(())

@@ -43,7 +43,7 @@ impl Move for Pad {
 
     fn infer_shape(params: &PadParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let widths = &params.pad_width;
-        if widths.len() % 2 != 0 || widths.iter().any(|width| !(0..1 << 31).contains(width)) {
+        if !widths.len().is_multiple_of(2) || widths.iter().any(|width| !(0..1 << 31).contains(width)) {
             return Err(bad_attribute("Pad", "pad_width", "two non-negative numbers per axis", widths.to_text()));
         }
         let Some(dims) = inputs[0].dims() else { return Ok(()) };

@@ -81,7 +81,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     let Some(mut dims) = inputs[0].dims().map(<[_]>::to_vec) else { return Ok(()) };
     let axis = resolve_axis(i64::from(params.axis), dims.len(), "data")?;
     let part = dims[axis].map(|size| size / n);
-    let is_wrong = |size: usize| size % n != 0 || (params.squeeze_axis && size != n);
+    let is_wrong = |size: usize| !size.is_multiple_of(n) || (params.squeeze_axis && size != n);
     if dims[axis].is_some_and(is_wrong) {
         let parts = if params.squeeze_axis { format!("{n} elements") } else { format!("a multiple of {n} elements") };
         return Err(Error::shape(OP, "data", format!("{parts} on axis {axis}"), &inputs[0]));

@@ -8,10 +8,13 @@
 //!
 //! The gradients of two tensors are made of calls. So are those of a tensor and a scalar, unless `back` names an operator
 //! that computes the gradient in one kernel.
+//!
+//! Options: `with sum` for an operator that only adds its inputs; `with float32` if mixed precision computes tensors in
+//! float32, and `with float32_if_broadcast` if it does so for tensors that broadcast.
 
 use super::{BinaryFn, Real, Scalar, binary_op, scalar_op};
 use crate::numeric;
-use mxrs_op::{Combines, OpDef};
+use mxrs_op::{Combines, OpDef, OpParams, Precision};
 
 /// Which operator of an entry is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +115,10 @@ macro_rules! table {
     (@name) => { None };
     (@name $name:literal) => { Some($name) };
     (@sum) => { const COMBINES: Combines = Combines::Sum; };
+    (@float32) => { const PRECISIONS: [fn(&OpParams) -> Precision; 2] = [Precision::float32; 2]; };
+    (@float32_if_broadcast) => {
+        const PRECISIONS: [fn(&OpParams) -> Precision; 2] = [Precision::widest, Precision::float32];
+    };
 }
 
 table! {
@@ -129,7 +136,7 @@ table! {
         pair "elemwise_mul" ["_Mul", "_mul", "_sparse_elemwise_mul"]
         broadcast "broadcast_mul" ["_sparse_broadcast_mul"]
         scalar "_mul_scalar" ["_MulScalar"] swapped "_mul_scalar"
-        (a, b) = a * b, int(a, b) = a.wrapping_mul(b), lhs(g, _a, b) = g * b, rhs(g, a, _b) = g * a;
+        (a, b) = a * b, int(a, b) = a.wrapping_mul(b), lhs(g, _a, b) = g * b, rhs(g, a, _b) = g * a, with float32_if_broadcast;
     Over "lhs / rhs" on(-1.0, 1.0)
         pair "elemwise_div" ["_Div", "_div", "_sparse_elemwise_div"]
         broadcast "broadcast_div" ["_sparse_broadcast_div"]
@@ -146,12 +153,12 @@ table! {
         scalar "_power_scalar" ["_PowerScalar"] back "_backward_power_scalar"
         reversed "_rpower_scalar" ["_RPowerScalar"] back "_backward_rpower_scalar"
         (a, b) = a.powf(b), int(a, b) = (a as f64).powf(b as f64) as i64,
-        lhs(g, a, b) = g * b * a.powf(b - T::one()), rhs(g, a, b) = g * a.powf(b) * a.ln();
+        lhs(g, a, b) = g * b * a.powf(b - T::one()), rhs(g, a, b) = g * a.powf(b) * a.ln(), with float32;
     Hypot "(lhs^2 + rhs^2)^(1/2)" on(0.25, 2.0)
         pair "_hypot" ["_Hypot"] broadcast "broadcast_hypot" []
         scalar "_hypot_scalar" ["_HypotScalar", "_npi_hypot_scalar"] back "_backward_hypot_scalar" swapped "_hypot_scalar"
         (a, b) = a.hypot(b), int(a, b) = (a as f64).hypot(b as f64) as i64,
-        lhs(g, a, b) = g * a / a.hypot(b), rhs(g, a, b) = g * b / a.hypot(b);
+        lhs(g, a, b) = g * a / a.hypot(b), rhs(g, a, b) = g * b / a.hypot(b), with float32;
     Maximum "max(lhs, rhs)" on(-1.0, 1.0)
         pair "_maximum" ["_Maximum"] broadcast "broadcast_maximum" ["_npi_maximum"]
         scalar "_maximum_scalar" ["_MaximumScalar", "_npi_maximum_scalar"] back "_backward_maximum_scalar"

@@ -6,7 +6,7 @@ use crate::families::broadcast_back::SUM_LIKE;
 use crate::families::gradients::{Answers, if_wanted};
 use crate::families::{broadcast, pairwise};
 use crate::numeric;
-use mxrs_op::{Fill, Gradient, GradientScope, OpDef, OpParams, Precision, Sample};
+use mxrs_op::{Fill, Gradient, GradientScope, OpDef, OpParams, Sample};
 
 /// Defines the operator of tensors of equal shape.
 pub fn pair<F: BinaryFn>() -> OpDef {
@@ -15,7 +15,7 @@ pub fn pair<F: BinaryFn>() -> OpDef {
         aliases: F::PAIR.1,
         summary: F::SUMMARY,
         combines: F::COMBINES,
-        precision: Precision::widest,
+        precision: F::PRECISIONS[0],
         gradient: if F::HAS_GRADIENT { Gradient::By(gradient_of_pair::<F>) } else { Gradient::Zero },
         samples: || on_domain::<F>((pairwise::define(F::PAIR.0).samples)()),
         reference: Some(|_, inputs, outputs, _| {
@@ -31,7 +31,7 @@ pub fn broadcast<F: BinaryFn>() -> OpDef {
     OpDef {
         aliases: F::BROADCAST.1,
         summary: F::SUMMARY,
-        precision: Precision::widest,
+        precision: F::PRECISIONS[1],
         gradient: if F::HAS_GRADIENT { Gradient::By(gradient_of_broadcast::<F>) } else { Gradient::Zero },
         samples: || on_domain::<F>((broadcast::define(F::BROADCAST.0).samples)()),
         reference: Some(|_, inputs, outputs, _| {

@@ -102,6 +102,8 @@ pub trait BinaryFn: Copy + Default + Send + Sync + 'static {
     const HAS_GRADIENT: bool = false;
     /// Whether the operator of two tensors only adds them.
     const COMBINES: Combines = Combines::No;
+    /// What mixed precision does with the operator of two tensors of equal shape, and with that of tensors that broadcast.
+    const PRECISIONS: [fn(&OpParams) -> Precision; 2] = [Precision::widest; 2];
 
     /// The value of the function.
     fn value<T: Real>(a: T, b: T) -> T;
