@@ -15,8 +15,8 @@ use super::source::{Source, words};
 use crate::workspace::{Workspace, rust_files};
 
 const OPS: &str = "mxrs-ops";
-/// The folder of code that operators share; it declares no operator.
-const SHARED: &str = "families";
+/// The folders without operator files: code that operators share, and tables whose lines are operators.
+const SHARED: [&str; 2] = ["families", "tables"];
 
 /// Finds operator files that the catalog does not mention.
 ///
@@ -69,7 +69,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
 /// its folder.
 fn module_name(src: &Path, path: &Path) -> Option<String> {
     let inside = path.strip_prefix(src).ok()?;
-    if inside.starts_with(SHARED) {
+    if SHARED.iter().any(|folder| inside.starts_with(folder)) {
         return None;
     }
     let folder = inside.parent().filter(|folder| !folder.as_os_str().is_empty())?;

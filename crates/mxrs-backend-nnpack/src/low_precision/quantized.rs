@@ -94,7 +94,7 @@ fn fit<'a>(
     Ok(Box::new(move || plan(call, &layer, channels, &context)))
 }
 
-/// So many products of 255 by 128 fit into a sum of 32 bits.
+/// Number of products of 255 by 128 that fit into a sum of 32 bits.
 const MOST_PRODUCTS: usize = 1 << 16;
 
 /// What the scales and the bias of a quantized product are computed from.

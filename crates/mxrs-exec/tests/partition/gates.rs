@@ -62,8 +62,8 @@ fn g21_a_sigmoid_of_either_form_is_a_part_of_the_convolution() {
 }
 
 #[test]
-fn g21_what_is_no_sigmoid_stays_as_it_is() {
-    // The upper bound is not 1 after the calls with scalars, so the clip is no sigmoid.
+fn g21_what_is_not_a_sigmoid_stays_as_it_is() {
+    // The upper bound is not 1 after the calls with scalars, so the clip is not a sigmoid.
     const NOT_ONE: Calls = &[("_plus_scalar", "scalar", "3"), CLIP_6];
     const NO_CLIP: Calls = &[("_mul_scalar", "scalar", "2"), ("_plus_scalar", "scalar", "1")];
     for function in [NOT_ONE, NO_CLIP] {

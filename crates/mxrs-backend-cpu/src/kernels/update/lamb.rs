@@ -97,7 +97,7 @@ impl MultiLamb {
         for (start, direction) in at.clone().step_by(PIECE).zip(direction.chunks_mut(PIECE)) {
             let piece = start..at.end.min(start + PIECE);
             let [grad, states @ ..] = &mut buffers;
-            // SAFETY: the caller gives this thread these elements; `direction` is no tensor.
+            // SAFETY: the caller gives this thread these elements; `direction` is not a tensor.
             let (grad, mut states) = unsafe {
                 io.load(group.value, piece.clone(), direction);
                 let grad = io.read(group.grad, piece.clone(), grad);

@@ -13,7 +13,7 @@ use mxrs_ops::optim::adagrad::GroupAdaGradParams;
 /// Plans the call.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     let types = Types::of(call)?;
-    let [rows, columns] = call.inputs[0].shape[..] else { return Err("a weight that is no matrix".into()) };
+    let [rows, columns] = call.inputs[0].shape[..] else { return Err("a weight that is not a matrix".into()) };
     let p = call.params.get::<GroupAdaGradParams>();
     let bound = if p.clip_gradient >= 0.0 { p.clip_gradient } else { f32::INFINITY };
     let update = Update { columns, lr: p.lr, epsilon: p.epsilon, rescale_grad: p.rescale_grad, bound, level };
