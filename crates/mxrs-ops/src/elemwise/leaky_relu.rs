@@ -1,6 +1,6 @@
 //! ReLU with a slope below 0, elementwise. Where data is positive, `out` is data (times λ for `selu`); elsewhere it is
 //! `slope · x` (leaky), `gamma · x` (prelu), `slope · (e^x - 1)` (elu) or `λ α (e^x - 1)` (selu). For `gelu`,
-//! `out = x / 2 · (1 + erf(x / √2))` everywhere. Gamma of `prelu` is [C] for data [N, C, …], or `[1]`.
+//! `out = x / 2 · (1 + erf(x / √2))` everywhere. Gamma of `prelu` is `[C]` for data `[N, C, …]`, or `[1]`.
 //!
 //! Gradient: `ograd` times the slope at data; gamma gets the sum of `ograd · x` over its negative elements. At 0 the slope is
 //! that of the negative side. MXNet's gradient of `selu` differs where data is negative: it is not the derivative.

@@ -2,7 +2,7 @@
 //! Data and label are [n, …], and `m` is the number of elements of an example. The gradient does not depend on `ograd`.
 //!
 //! MXNet: `LogisticRegressionOutput`, also `_sparse_LogisticRegressionOutput`.
-//! Dtypes: f32 f64 f16 bf16. Label may also be [n] if data is [n, 1].
+//! Dtypes: f32 f64 f16 bf16. Label may also be `[n]` if data is `[n, 1]`.
 
 use crate::families::regression::{self, Regression};
 use crate::numeric;

@@ -1,5 +1,5 @@
 //! Instance normalization: each channel of each example of data [N, C, …] is normalized by itself, `out = (data - mean) /
-//! (variance + eps)^(1/2) · gamma + beta`. Gamma and beta are [C]; the hidden outputs, mean and variance, are [N, C]. Ulyanov
+//! (variance + eps)^(1/2) · gamma + beta`. Gamma and beta are `[C]`; the hidden outputs, mean and variance, `[N, C]`. Ulyanov
 //! et al. 2016.
 //!
 //! Gradient: of data, gamma and beta.

@@ -1,5 +1,5 @@
 //! The last step of each sequence: [time, batch, …] gives [batch, …]. Data is [batch, time, …] with `axis` 1;
-//! `sequence_length` is [batch], and is at least 1. Without `use_sequence_length`, all sequences are whole.
+//! `sequence_length` is `[batch]`, and is at least 1. Without `use_sequence_length`, all sequences are whole.
 //!
 //! Gradient: `ograd` at the steps that were taken, 0 elsewhere; lengths have no gradient.
 //!

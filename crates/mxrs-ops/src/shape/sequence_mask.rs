@@ -1,5 +1,5 @@
 //! Replaces the elements after the end of each sequence by a value. Data is [time, batch, …], or [batch, time, …] with `axis`
-//! 1; `sequence_length` is [batch]. Without `use_sequence_length`, out is data.
+//! 1; `sequence_length` is `[batch]`. Without `use_sequence_length`, out is data.
 //!
 //! Gradient: `ograd` at the elements that were kept, 0 elsewhere; lengths have no gradient.
 //!

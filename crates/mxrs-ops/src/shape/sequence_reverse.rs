@@ -1,5 +1,5 @@
 //! Reverses the steps of each sequence, and keeps those after its end. Data is [time, batch, …]; `sequence_length` is
-//! [batch]. Without `use_sequence_length`, all sequences are whole.
+//! `[batch]`. Without `use_sequence_length`, all sequences are whole.
 //!
 //! Gradient: `ograd`, reversed in the same way; lengths have no gradient.
 //!

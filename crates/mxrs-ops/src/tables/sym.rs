@@ -104,7 +104,7 @@ impl<'a> Sym<'a> {
         matches!(self, Number(x) if x == number)
     }
 
-    /// The derivative of the expression with respect to the value `of`, an expression made by [`Nodes::value`].
+    /// The derivative of the expression with respect to the value `of`, an expression made by `Nodes::value`.
     pub fn derivative(self, of: Self) -> Self {
         let Some((node, ..)) = self.node() else { return if let Missing(_) = self { self } else { Number(0.0) } };
         match node {
