@@ -29,7 +29,7 @@ const NETWORKS: &str = include_str!("../../../../../benches/src/score/networks.t
 pub struct Args {
     /// Networks [default: alexnet,vgg-16,inception-bn,inception-v3,resnet-50,resnet-152; all with --onnx]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", hide_possible_values = true)]
-    #[arg(value_parser = PossibleValuesParser::new(NETWORKS.lines().chain(exported())))]
+    #[arg(value_parser = PossibleValuesParser::new(names()))]
     network: Vec<String>,
     /// Networks as PyTorch exports them to ONNX (mobilenet-v1, mobilenet-v2, mobilenet-v3-large, efficientnet-b0,
     /// efficientnet-b3, resnext-50, densenet-121, googlenet, squeezenet, resnet-18), with outputs compared with PyTorch's
@@ -150,6 +150,11 @@ enum Peer {
     Candle,
 }
 
+/// Names of all networks, those that both lists have once.
+fn names() -> impl Iterator<Item = &'static str> {
+    NETWORKS.lines().chain(exported().filter(|name| !NETWORKS.lines().any(|other| other == *name)))
+}
+
 /// Names of the networks that PyTorch exports.
 fn exported() -> impl Iterator<Item = &'static str> {
     NETWORKS_ONNX.lines().filter_map(|line| line.split(' ').next())
@@ -259,6 +264,13 @@ mod tests {
 
     fn args(words: &[&str]) -> Result<Args, clap::Error> {
         Ok(<Line as clap::Parser>::try_parse_from([&["score"], words].concat())?.args)
+    }
+
+    #[test]
+    fn a_network_of_both_lists_is_named_once() {
+        let all: Vec<&str> = names().collect();
+        assert!(all.contains(&"mobilenet-v2"));
+        assert_eq!(all.iter().filter(|name| **name == "resnet-18").count(), 1, "{all:?}");
     }
 
     #[test]
