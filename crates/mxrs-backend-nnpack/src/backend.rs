@@ -10,6 +10,7 @@ use crate::direct::grouped::{GroupedConv, Groups};
 use crate::direct::rows::DenseProduct;
 use crate::direct::small_groups::{SmallGroups, group_of};
 use crate::epilogue::Epilogue;
+use crate::fully_connected::{self, BF16_DENSE, BF16_PRODUCT, DENSE, PRODUCT};
 use crate::functions::Apply;
 use crate::gradients::{self, Gradient, GradientContext};
 use crate::kernel::ConvKernel;
@@ -28,7 +29,7 @@ use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_processor::Processor;
 use mxrs_sync::Team;
-use mxrs_types::{DType, Error, Layout, Result};
+use mxrs_types::{Error, Layout, Result};
 use std::sync::Arc;
 
 /// The backend: kernels for convolutional networks on data in blocks of channels.
@@ -49,7 +50,7 @@ struct Fit {
 }
 
 /// The computation of a call.
-enum Job {
+pub enum Job {
     Convolution(ConvProblem, Choice),
     /// A convolution with as many groups as channels.
     Depthwise(ConvProblem),
@@ -64,15 +65,6 @@ enum Job {
     Matrix(DenseProblem),
 }
 
-/// Up to this many rows, a fully-connected layer takes as long as reading its weights.
-const FEW_ROWS: usize = 2;
-/// Time of a fully-connected layer relative to a vendor library: with at most [`FEW_ROWS`] rows, and with more rows.
-const DENSE_COST: [f64; 2] = [0.95, 1.5];
-/// Time of a fully-connected layer whose weights change, relative to a vendor library.
-const CHANGING_DENSE_COST: f64 = 1.1;
-/// Time of a fully-connected layer with bfloat16 weights relative to a vendor library. It is low, so that the layer is
-/// preferred: the user has selected these weights.
-const BF16_DENSE_COST: f64 = 0.5;
 /// Factor on the cost of a convolution in training. It is below 1, because in training a vendor library also packs its
 /// weights in every step and is further from its best speed.
 const TRAINING: f64 = 0.9;
@@ -115,11 +107,11 @@ impl Nnpack {
             }
             "FullyConnected" => {
                 let p = call.params.get::<FullyConnectedParams>();
-                self.dense(call, Epilogue::plain(p.no_bias))?
+                fully_connected::fit(call, self.options.weights, Epilogue::plain(p.no_bias))?
             }
             "_sg_fully_connected" => {
                 let SgFullyConnectedParams { product, epilogue } = call.params.get();
-                self.dense(call, Epilogue::fused(product.no_bias, epilogue, call)?)?
+                fully_connected::fit(call, self.options.weights, Epilogue::fused(product.no_bias, epilogue, call)?)?
             }
             other => return Err(format!("no kernel for {other}")),
         };
@@ -188,37 +180,6 @@ impl Nnpack {
         }
     }
 
-    /// Returns the job, the epilogue and the cost of a fully-connected layer. Its data may have any number of axes.
-    fn dense(&self, call: &OpCall<'_>, epilogue: Epilogue) -> std::result::Result<(Job, Epilogue, f64), String> {
-        let [data, weight, ..] = call.inputs else { return Err("the call lacks data or weight".into()) };
-        if epilogue.function.is_some() {
-            return Err("no kernel for a fully-connected layer with this function".into());
-        }
-        let tensors = || call.inputs.iter().chain(call.outputs);
-        if let Some(other) = tensors().find(|t| t.dtype != DType::F32) {
-            return Err(format!("{} numbers", other.dtype));
-        }
-        if tensors().any(|t| t.shape.n_elements() == 0) {
-            return Err("no kernel for tensors without elements".into());
-        }
-        let [outputs, steps] = weight.shape[..] else {
-            return Err(format!("no kernel for weights of shape {}", weight.shape));
-        };
-        let rows = data.shape.n_elements() / steps;
-        let problem = DenseProblem { rows, steps, outputs };
-        if rows > FEW_ROWS && !is_packed_once(call) && call.op.name == "FullyConnected" {
-            return Ok((Job::Matrix(problem), epilogue, CHANGING_DENSE_COST));
-        }
-        let weights = if is_packed_once(call) { self.options.weights } else { Weights::Float32 };
-        let cost = match weights {
-            Weights::Float32 => DENSE_COST[usize::from(rows > FEW_ROWS)],
-            Weights::Bfloat16 => BF16_DENSE_COST,
-        };
-        let is_product = rows > FEW_ROWS && is_packed_once(call);
-        let job = if is_product { Job::Product(problem, weights) } else { Job::Dense(problem, weights) };
-        Ok((job, epilogue, cost))
-    }
-
     /// Prepares the call with the candidate named `name`, or with the candidate of the lowest estimate if `name` is
     /// `None`.
     fn planned(&self, call: &OpCall<'_>, fit: Fit, name: Option<&str>) -> Result<PlannedKernel> {
@@ -232,7 +193,7 @@ impl Nnpack {
         };
         let (job, threads) = match (name, job) {
             (Some(name), Job::Dense(p, w) | Job::Product(p, w)) => {
-                dense_candidate(p, w, name, most).ok_or_else(|| unknown(name))?
+                fully_connected::candidate(p, w, name, most).ok_or_else(|| unknown(name))?
             }
             (Some(name), Job::Grouped(..) | Job::Matrix(_)) => return Err(unknown(name)),
             (_, job) => (job, most),
@@ -312,28 +273,11 @@ impl Nnpack {
     }
 }
 
-/// Names of the kernels of fully-connected layers: `DENSE` reads row-major weights, `PRODUCT` packed weights.
-const DENSE: &str = "dense";
-const PRODUCT: &str = "dense_product";
-/// Names of kernels that read weights in bfloat16.
-const BF16_DENSE: &str = "dense_bf16";
-const BF16_PRODUCT: &str = "dense_product_bf16";
+/// Name of the product that reads weights in bfloat16.
 const BF16_CONVOLUTION: &str = "product_bf16";
 
-/// Returns the job and the number of threads that the name `candidate` stands for in a fully-connected layer. Returns
-/// `None` if the layer has no candidate of this name.
-fn dense_candidate(p: DenseProblem, weights: Weights, candidate: &str, most: usize) -> Option<(Job, usize)> {
-    let (name, threads) = candidate.split_once('@')?;
-    let threads = threads.parse().ok().filter(|n| (1..=most).contains(n))?;
-    match name {
-        DENSE => Some((Job::Dense(p, weights), threads)),
-        PRODUCT if p.rows > FEW_ROWS => Some((Job::Product(p, weights), threads)),
-        _ => None,
-    }
-}
-
 /// Whether the weights of a call are constant, so that they are packed once, not in every call.
-fn is_packed_once(call: &OpCall<'_>) -> bool {
+pub fn is_packed_once(call: &OpCall<'_>) -> bool {
     call.is_constant.get(1).copied().unwrap_or(false)
 }
 

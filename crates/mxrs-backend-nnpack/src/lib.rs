@@ -64,6 +64,7 @@ mod estimate;
 mod filtering;
 mod filters;
 pub mod fourier;
+mod fully_connected;
 mod functions;
 pub mod gemm;
 mod gradients;
