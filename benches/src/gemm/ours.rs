@@ -2,7 +2,8 @@
 //! graph would get, of the backend with the best offer.
 //!
 //! A product with a transposed right matrix is the output of a layer, `data · weightᵀ`; one without is the gradient of its
-//! data, `gradient · weight`. mxrs has no operator for batches of products yet: this program calls one product for each pair
+//! data, `gradient · weight`. That gradient also has the data as an input, of which kernels use only the shape, the shape of the
+//! result: it gets the memory of the result. mxrs has no operator for batches of products yet: this program calls one product for each pair
 //! of matrices. If there are at least as many pairs as threads, threads share the pairs.
 
 use super::library::{Library, Prepared};
@@ -50,12 +51,14 @@ fn planned(shape: &Shape, runtime: &Runtime) -> Result<(PlannedKernel, &'static 
     let op = ops.get(name)?;
     let params = op.parse(&Attrs::from([("num_hidden", hidden.to_string().as_str()), ("no_bias", "True")]))?;
     let dense = |sizes: [usize; 2]| TensorDesc::dense(sizes, DType::F32);
+    let inputs = [dense([rows, steps]), dense(weight), dense([rows, columns])];
+    let n_inputs = if shape.is_transposed { 2 } else { 3 };
     let call = OpCall {
         op,
         params: &params,
-        inputs: &[dense([rows, steps]), dense(weight)],
+        inputs: &inputs[..n_inputs],
         outputs: &[dense([rows, columns])],
-        is_constant: &[false, false],
+        is_constant: &[false; 3][..n_inputs],
         is_train: false,
     };
     let backends = runtime.backends().list();
@@ -134,7 +137,7 @@ unsafe fn run_pair(
     // SAFETY: as above; `each` values suffice for the planned bytes.
     let scratch = unsafe { RawTensor::new(scratch, planned.scratch_bytes) };
     let args = KernelArgs {
-        inputs: &[part(0), part(1)],
+        inputs: &[part(0), part(1), part(2)][..planned.input_layouts.len()],
         outputs: &[part(2)],
         reqs: &[WriteReq::Write],
         scratch,
