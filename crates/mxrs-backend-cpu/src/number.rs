@@ -62,18 +62,12 @@ pub trait Float: Number<Wide = f64> {
     fn exp(self) -> Self;
     /// `e^self - 1`.
     fn exp_m1(self) -> Self;
-    /// Natural logarithm.
-    fn ln(self) -> Self;
     /// `ln(1 + self)` for numbers from 0 to 1.
     fn ln_1p(self) -> Self;
     /// Hyperbolic tangent.
     fn tanh(self) -> Self;
     /// `1 / (1 + e^-self)`.
     fn sigmoid(self) -> Self;
-    /// Square root.
-    fn sqrt(self) -> Self;
-    /// Power.
-    fn powf(self, exponent: Self) -> Self;
 }
 
 macro_rules! integers {
@@ -194,7 +188,7 @@ macro_rules! floats {
 floats!(f32, f64);
 
 macro_rules! functions {
-    ($t:ident, $exp:path, $exp_m1:path, $ln:path, $ln_1p:path, $tanh:path, $sigmoid:path) => {
+    ($t:ident, $exp:path, $exp_m1:path, $ln_1p:path, $tanh:path, $sigmoid:path) => {
         impl Float for $t {
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
@@ -209,10 +203,6 @@ macro_rules! functions {
                 $exp_m1(self)
             }
             #[inline(always)]
-            fn ln(self) -> Self {
-                $ln(self)
-            }
-            #[inline(always)]
             fn ln_1p(self) -> Self {
                 $ln_1p(self)
             }
@@ -224,19 +214,11 @@ macro_rules! functions {
             fn sigmoid(self) -> Self {
                 $sigmoid(self)
             }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                $t::sqrt(self)
-            }
-            #[inline(always)]
-            fn powf(self, exponent: Self) -> Self {
-                $t::powf(self, exponent)
-            }
         }
     };
 }
-functions!(f32, math::exp, math::exp_m1, math::ln, math::ln_1p, math::tanh, math::sigmoid);
-functions!(f64, f64::exp, f64::exp_m1, f64::ln, f64::ln_1p, f64::tanh, sigmoid_f64);
+functions!(f32, math::exp, math::exp_m1, math::ln_1p, math::tanh, math::sigmoid);
+functions!(f64, f64::exp, f64::exp_m1, f64::ln_1p, f64::tanh, sigmoid_f64);
 
 fn sigmoid_f64(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())

@@ -2,27 +2,31 @@
 
 use super::for_number;
 use crate::level::Level;
-use crate::number::Number;
 use crate::plan::{Build, Planned, row_major};
-use crate::pointwise::{Binary, Left, Minus, Over, Plus, Right, Times, map_slice, zip_slices};
+use crate::pointwise::{Binary, Evaluate, Left, OfTwo, Right};
 use crate::split::in_rows;
 use crate::tensors::{Sink, Source};
 use crate::walk::{broadcast, coalesce};
 use mxrs_op::OpCall;
+use mxrs_ops::tables::{self, BinaryFn, BinaryVisitor, Form};
 
 /// Plans `broadcast_*`.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
-    let dtype = call.outputs[0].dtype;
-    Some(match call.op.name {
-        "broadcast_add" => for_number!(call, dtype, T => binary::<T>(call, level, Plus)),
-        "broadcast_sub" => for_number!(call, dtype, T => binary::<T>(call, level, Minus)),
-        "broadcast_mul" => for_number!(call, dtype, T => binary::<T>(call, level, Times)),
-        "broadcast_div" => for_number!(call, dtype, T => binary::<T>(call, level, Over)),
-        _ => return None,
-    })
+    tables::binary::visit(call.op.name, Broadcast(call, level)).flatten()
 }
 
-fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Build {
+struct Broadcast<'a>(&'a OpCall<'a>, Level);
+
+impl BinaryVisitor for Broadcast<'_> {
+    type Out = Option<Planned>;
+    fn visit<F: BinaryFn>(self, form: Form) -> Option<Planned> {
+        let Self(call, level) = self;
+        let dtype = call.outputs[0].dtype;
+        (form == Form::Broadcast).then(|| for_number!(call, dtype, T => binary::<T>(call, level, OfTwo(F::default()))))
+    }
+}
+
+fn binary<T: Evaluate>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Build {
     let (dtype, to) = (call.outputs[0].dtype, &call.outputs[0].shape);
     let axes = coalesce(broadcast([&call.inputs[0].shape, &call.inputs[1].shape], to));
     // The strides of the innermost axis. If no axis is left after coalescing, the result has one element.
@@ -42,9 +46,9 @@ fn binary<T: Number>(call: &OpCall<'_>, level: Level, f: impl Binary<T>) -> Buil
                 let (a, b) = unsafe { (left.slice(places(l, steps[0])), right.slice(places(r, steps[1]))) };
                 match steps {
                     [0, 0] => to.fill(f.at(a[0], b[0])),
-                    [_, 0] => map_slice(level, Right(f, b[0]), a, to),
-                    [0, _] => map_slice(level, Left(f, a[0]), b, to),
-                    _ => zip_slices(level, f, a, b, to),
+                    [_, 0] => T::map(level, Right(f, b[0]), a, to),
+                    [0, _] => T::map(level, Left(f, a[0]), b, to),
+                    _ => T::zip(level, f, a, b, to),
                 }
             };
             // SAFETY: rows are disjoint and each belongs to one thread; `fill` reads an input in the output's memory

@@ -74,6 +74,16 @@ pub fn zip_slices<T: Copy, F: Binary<T>>(level: Level, f: F, a: &[T], b: &[T], o
     level.run(ZipLoop(f, a, b, out));
 }
 
+/// Does the same as [`map_slice`], with the instructions that every processor has.
+pub fn map_slice_plain<T: Copy, F: Unary<T>>(f: F, x: &[T], out: &mut [T]) {
+    MapLoop(f, x, out).run();
+}
+
+/// Does the same as [`zip_slices`], with the instructions that every processor has.
+pub fn zip_slices_plain<T: Copy, F: Binary<T>>(f: F, a: &[T], b: &[T], out: &mut [T]) {
+    ZipLoop(f, a, b, out).run();
+}
+
 /// Makes a `Run`, a function of bytes, from a function of one element.
 pub fn map<T: Number>(level: Level, f: impl Unary<T>) -> Run {
     Box::new(move |inputs, out| map_slice(level, f, cast(inputs[0]), cast_mut(out)))

@@ -11,13 +11,16 @@ mod half_precision;
 mod loops;
 mod plan;
 mod program;
-mod scalar;
+mod real;
+mod tables;
 mod unary;
 
-pub use binary::{Minus, Over, Plus, Times};
+pub use binary::Times;
 pub use half_precision::{HalfFloat, narrow_at, widen_at};
-pub use loops::{Binary, Left, Right, Unary, map_slice, zip_slices};
+pub use loops::{Binary, Left, Right, Unary, map_slice};
 pub use plan::{plan, plan_fused};
+pub use real::Evaluate;
+pub use tables::OfTwo;
 
 use crate::level::Level;
 use mxrs_op::OpParams;
@@ -71,7 +74,7 @@ type StepResult = Result<Step, String>;
 /// # Errors
 /// Returns the reason as text if there is no step for the call.
 pub fn step(call: &StepCall<'_>) -> StepResult {
-    let families = [unary::step, binary::step, scalar::step, activation::step, convert::step, fill::step];
+    let families = [unary::step, binary::step, activation::step, convert::step, fill::step, tables::step];
     let found = families.iter().find_map(|family| family(call));
     found.unwrap_or_else(|| Err(format!("no kernel for {}", call.name)))
 }

@@ -21,6 +21,8 @@ impl Imperative {
     pub fn invoke_into(&self, op: &str, attrs: &Attrs, inputs: &[&NdArray], outputs: &[&NdArray]) -> Result<()> {
         let _call = api_call("Imperative::invoke_into");
         let site = Location::caller();
+        let hinted = self.with_output_hints(op, attrs, inputs, outputs)?;
+        let attrs = hinted.as_ref().unwrap_or(attrs);
         let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
         let is_recorded = flags::is_recording() && inputs.iter().any(|a| is_tracked(a));
         let mode = Mode { is_train: flags::is_training(), with_hidden: is_recorded };
@@ -62,6 +64,33 @@ impl Imperative {
             self.record(&chosen, &operands, &made, site)?;
         }
         Ok(())
+    }
+
+    /// The attributes with the shape and type of the first output, for an operator without inputs that has the parameters
+    /// `shape` and `dtype` but was not given them, such as one that draws random numbers. `None` if nothing is added.
+    fn with_output_hints(
+        &self,
+        op: &str,
+        attrs: &Attrs,
+        inputs: &[&NdArray],
+        outputs: &[&NdArray],
+    ) -> Result<Option<Attrs>> {
+        let (true, Some(output)) = (inputs.is_empty(), outputs.first()) else { return Ok(None) };
+        let op = self.options().ops.get(op)?;
+        let lacks = |name: &str| {
+            let is_given = attrs.get(name).is_some_and(|text| !matches!(text.trim(), "None" | "()" | "[]"));
+            !is_given && op.param_specs.iter().any(|param| param.name == name)
+        };
+        if !lacks("shape") {
+            return Ok(None);
+        }
+        let mut attrs = attrs.clone();
+        let sizes: Vec<String> = output.shape().iter().map(|size| format!("{size},")).collect();
+        attrs.set("shape", format!("({})", sizes.concat()));
+        if lacks("dtype") {
+            attrs.set("dtype", output.dtype().name());
+        }
+        Ok(Some(attrs))
     }
 
     fn like(&self, array: &NdArray) -> Result<NdArray> {

@@ -207,6 +207,8 @@ impl Imperative {
         let rewrites = prepared.rewrites();
         let op = &prepared.call.op;
         let mut bound = Vec::with_capacity(inputs.len());
+        // Rewritten inputs that are not aligned, and the copies that the call rewrites in their place.
+        let mut written: Vec<(NdArray, NdArray)> = Vec::new();
         for (position, input) in inputs.iter().enumerate() {
             let argument = || {
                 let names = op.input_names(&prepared.call.params);
@@ -228,7 +230,10 @@ impl Imperative {
                     array.count_write(site);
                 }
                 if !is_aligned(array) {
-                    return Err(Error::invalid(argument(), "a view that starts off a vector", "an array of its own"));
+                    let copy = self.copy(array)?;
+                    written.push((array.detach(), copy.clone()));
+                    bound.push(copy);
+                    continue;
                 }
             }
             bound.push(if is_aligned(array) { array.clone() } else { self.copy(array)? });
@@ -265,7 +270,8 @@ impl Imperative {
             |index| outputs[index].var(),
             &[],
             run,
-        )
+        )?;
+        written.iter().try_for_each(|(array, copy)| array.copy_from_array(copy))
     }
 
     /// Replaces inputs that share memory with a rewritten input by copies, because kernels rely on separate memory.

@@ -1,7 +1,7 @@
 //! The numbers that the formulas of the tables compute with.
 //!
 //! One formula serves three purposes, so it is generic over this trait. With `f64` it is the reference kernel. With the
-//! number types of a backend it can be a vectorized kernel. With [`Sym`](super::Sym) it writes the calls of operators that
+//! number types of a backend it is a vectorized kernel. With [`Sym`](super::Sym) it writes the calls of operators that
 //! compute the formula, which is how second derivatives are made.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -1,5 +1,6 @@
 //! The table of functions of one number. A line declares an operator `out[i] = f(data[i])`; everything else follows from it:
-//! the definition, the gradient of every order, the reference kernel, the samples and the row in the manual.
+//! the definition, the gradient of every order, the reference kernel, the kernel of `mxrs-backend-cpu`, the samples and the
+//! row in the manual.
 //!
 //! A line holds: a type name, MXNet's name and aliases, a summary, the range of the samples, and the formula. Then follow
 //! the gradient and options:
