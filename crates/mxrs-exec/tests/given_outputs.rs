@@ -4,7 +4,6 @@ mod common;
 
 use common::*;
 use mxrs_op::Attrs;
-use mxrs_types::DType;
 
 #[test]
 fn a_call_without_inputs_takes_the_shape_of_its_output() {
@@ -21,11 +20,12 @@ fn a_call_without_inputs_takes_the_shape_of_its_output() {
 #[test]
 fn an_update_of_an_unaligned_view_changes_the_view_alone() {
     let nd = imperative();
-    let weights = f32s(&nd, [4, 1], &[1.0, 2.0, 3.0, 4.0]);
-    let view = weights.slice(1, 3).unwrap();
+    let momenta = f32s(&nd, [4, 1], &[1.0, 2.0, 3.0, 4.0]);
+    let view = momenta.slice(1, 3).unwrap();
     assert!(view.as_ptr().addr() % 64 != 0, "the view starts 4 bytes after an aligned array");
-    let grad = f32s(&nd, [2, 1], &[10.0, 20.0]);
-    nd.invoke("sgd_update", &Attrs::from([("lr", "0.1")]), &[&view, &grad]).unwrap();
-    assert_eq!(weights.to_vec::<f32>().unwrap(), [1.0, 1.0, 1.0, 4.0]);
-    assert_eq!(weights.dtype(), DType::F32);
+    let (weight, grad) = (f32s(&nd, [2, 1], &[5.0, 6.0]), f32s(&nd, [2, 1], &[10.0, 20.0]));
+    let attrs = Attrs::from([("lr", "0.125"), ("momentum", "0.5")]);
+    nd.invoke("sgd_mom_update", &attrs, &[&weight, &grad, &view]).unwrap();
+    // The manual: `mom = momentum * mom - lr * grad`.
+    assert_eq!(momenta.to_vec::<f32>().unwrap(), [1.0, -0.25, -1.0, 4.0]);
 }

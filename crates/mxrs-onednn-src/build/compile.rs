@@ -1,9 +1,11 @@
 //! Runs the compiler, several files at a time, and the archiver.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::headers::Headers;
 use crate::plan::Plan;
 
 /// Compiles every file of the plan into `folder`, except files whose object an interrupted build has already written.
@@ -11,6 +13,7 @@ use crate::plan::Plan;
 /// # Errors
 /// Fails if the compiler rejects a file or an object cannot be written. After a failure no other file is started.
 pub fn objects(plan: &Plan, folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let headers = Headers::compile(plan, folder)?;
     let n_jobs: usize = crate::link::variable("NUM_JOBS").parse().unwrap_or(1);
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
@@ -20,7 +23,7 @@ pub fn objects(plan: &Plan, folder: &Path) -> Result<Vec<PathBuf>, String> {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
                     let Some(file) = plan.files().get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                    if let Err(error) = object(plan, file, &path_of(folder, file)) {
+                    if let Err(error) = object(plan, file, &path_of(folder, file), headers.as_ref()) {
                         stop.store(true, Ordering::Relaxed);
                         first_error.lock().expect("no thread panics here").get_or_insert(error);
                     }
@@ -44,26 +47,34 @@ pub fn archive(objects: &[PathBuf], folder: &Path) -> Result<(), String> {
     build.try_compile("dnnl").map_err(|error| format!("cannot collect oneDNN's objects in an archive: {error}"))
 }
 
-fn object(plan: &Plan, file: &str, object: &Path) -> Result<(), String> {
-    if object.is_file() {
+fn object(plan: &Plan, file: &str, object: &Path, headers: Option<&Headers>) -> Result<(), String> {
+    made(object, file, |unfinished| plan.command(file, unfinished, headers))
+}
+
+/// Runs a command that compiles `source` and writes `output`, unless that file exists.
+///
+/// # Errors
+/// Fails if the compiler rejects the source or the file cannot be written.
+pub fn made(output: &Path, source: &str, command: impl FnOnce(&Path) -> Command) -> Result<(), String> {
+    if output.is_file() {
         return Ok(());
     }
-    // The object is renamed when it is complete, so an interrupted compiler leaves no object that looks finished. The
-    // name contains the process id, because a compiler may outlive the build script that started it.
-    let unfinished = object.with_extension(format!("{}.unfinished", std::process::id()));
-    let mut command = plan.command(file, &unfinished);
+    // The file is renamed when it is complete, so an interrupted compiler leaves no file that looks finished. The name
+    // contains the process id, because a compiler may outlive the build script that started it.
+    let unfinished = output.with_extension(format!("{}.unfinished", std::process::id()));
+    let mut command = command(&unfinished);
     let compiler = command.get_program().to_owned();
     let compiler = Path::new(&compiler).display();
-    let output = command.output().map_err(|error| format!("cannot run {compiler}: {error}"))?;
-    if !output.status.success() {
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    let result = command.output().map_err(|error| format!("cannot run {compiler}: {error}"))?;
+    if !result.status.success() {
+        eprint!("{}", String::from_utf8_lossy(&result.stderr));
         return Err(format!(
-            "{compiler} cannot compile {file} of oneDNN ({}); its messages are in the output above. GCC 8 and Clang 8 or \
+            "{compiler} cannot compile {source} of oneDNN ({}); its messages are in the output above. GCC 8 and Clang 8 or \
              later can: name another compiler in CXX, or use feature `dynamic` of mxrs-onednn-sys instead of `static`",
-            output.status
+            result.status
         ));
     }
-    std::fs::rename(&unfinished, object).map_err(|error| format!("cannot write {}: {error}", object.display()))
+    std::fs::rename(&unfinished, output).map_err(|error| format!("cannot write {}: {error}", output.display()))
 }
 
 /// Returns the path of an object. Several folders have files of the same name, so the object's name is the whole path

@@ -6,6 +6,8 @@ mod cache;
 #[cfg(feature = "compile")]
 mod compile;
 #[cfg(feature = "compile")]
+mod headers;
+#[cfg(feature = "compile")]
 mod link;
 #[cfg(feature = "compile")]
 mod plan;

@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::headers::Headers;
+
 /// Definitions that oneDNN's CMake files pass on the command line; all other definitions are in `dnnl_config.h`.
 const DEFINITIONS: [(&str, Option<&str>); 9] = [
     ("DNNL_X64", Some("1")),
@@ -24,16 +26,26 @@ const INCLUDES: [&str; 4] = ["include", "src", "third_party/xbyak", "third_party
 /// the caller's threads.
 const FLAGS: [&str; 5] =
     ["-fopenmp-simd", "-msse4.1", "-fvisibility=internal", "-fno-omit-frame-pointer", "-fstack-protector-strong"];
+/// The files of `src/common/` that compute; the others check arguments and choose implementations.
+const COMPUTES: [&str; 3] = ["src/common/bfloat16", "src/common/float8", "src/common/memory_zero_pad"];
+/// Headers that most files include. They take longer to compile than what follows them in most files, so they are compiled only
+/// once for each set of flags.
+pub const COMMON_HEADERS: &str = "\
+#include \"cpu/x64/jit_generator.hpp\"
+#include \"cpu/x64/injectors/jit_uni_postops_injector.hpp\"
+#include \"cpu/x64/jit_primitive_conf.hpp\"
+#include \"cpu/x64/brgemm/brgemm.hpp\"
+";
 const OPTIONAL_FLAGS: [&str; 2] = ["-mno-omit-leaf-frame-pointer", "-fcf-protection=full"];
 
 /// How one file is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Recipe {
-    /// C++ code, with full optimization.
+pub enum Recipe {
+    /// C++ code that computes, with full optimization.
     Optimized,
-    /// Generated C++ code that only emits machine code, with little optimization: it is long, and its own speed does
-    /// not matter.
-    Generated,
+    /// C++ code that chooses an implementation or emits machine code when the program runs, with little optimization: it is
+    /// long, and its own speed hardly matters.
+    Emitter,
     /// C or assembly code.
     C,
 }
@@ -44,7 +56,7 @@ pub struct Plan {
     /// Paths relative to `vendor`. Large files come first, so that the last file to finish is a short one.
     files: Vec<String>,
     optimized: cc::Tool,
-    generated: cc::Tool,
+    emitter: cc::Tool,
     c: cc::Tool,
     key: String,
 }
@@ -58,9 +70,9 @@ impl Plan {
         let list = read(&vendor.join("files.txt"))?;
         let mut files: Vec<String> = String::from_utf8_lossy(&list).lines().map(str::to_owned).collect();
         let size = |file: &String| std::fs::metadata(vendor.join(file)).map_or(0, |metadata| metadata.len());
-        files.sort_by_key(|file| (recipe(file) == Recipe::Generated, std::cmp::Reverse(size(file))));
-        let [optimized, generated, c] = [tool(Recipe::Optimized)?, tool(Recipe::Generated)?, tool(Recipe::C)?];
-        let mut plan = Plan { vendor, files, optimized, generated, c, key: String::new() };
+        files.sort_by_key(|file| (recipe(file) == Recipe::Emitter, std::cmp::Reverse(size(file))));
+        let [optimized, emitter, c] = [tool(Recipe::Optimized)?, tool(Recipe::Emitter)?, tool(Recipe::C)?];
+        let mut plan = Plan { vendor, files, optimized, emitter, c, key: String::new() };
         plan.key = plan.hash()?;
         Ok(plan)
     }
@@ -75,17 +87,34 @@ impl Plan {
         &self.key
     }
 
-    /// The command line that compiles `file` and writes `object`.
-    pub fn command(&self, file: &str, object: &Path) -> Command {
-        let mut command = self.tool(recipe(file)).to_command();
+    /// The command line that compiles `file` and writes `object`. C++ files start with one of the files `headers`.
+    pub fn command(&self, file: &str, object: &Path, headers: Option<&Headers>) -> Command {
+        let recipe = recipe(file);
+        let mut command = self.tool(recipe).to_command();
+        if let Some(header) = headers.and_then(|headers| headers.of(recipe)) {
+            command.arg("-include").arg(header);
+        }
         command.current_dir(&self.vendor).arg("-c").arg(file).arg("-o").arg(object);
         command
+    }
+
+    /// The command line that compiles a file of `headers` and writes `output`.
+    pub fn header_command(&self, recipe: Recipe, header: &Path, output: &Path) -> Command {
+        let mut command = self.tool(recipe).to_command();
+        command.current_dir(&self.vendor).args(["-x", "c++-header"]).arg(header).arg("-o").arg(output);
+        command
+    }
+
+    /// Whether the compiler takes a compiled header in the way of GCC: where `-include` names a header, and a file with the
+    /// suffix `.gch` is next to it.
+    pub fn takes_compiled_headers(&self) -> bool {
+        self.optimized.is_like_gnu() && !self.optimized.is_like_clang()
     }
 
     fn tool(&self, recipe: Recipe) -> &cc::Tool {
         match recipe {
             Recipe::Optimized => &self.optimized,
-            Recipe::Generated => &self.generated,
+            Recipe::Emitter => &self.emitter,
             Recipe::C => &self.c,
         }
     }
@@ -98,7 +127,8 @@ impl Plan {
             hasher.write(bytes);
         };
         add(crate::link::variable("TARGET").as_bytes());
-        for recipe in [Recipe::Optimized, Recipe::Generated, Recipe::C] {
+        add(COMMON_HEADERS.as_bytes());
+        for recipe in [Recipe::Optimized, Recipe::Emitter, Recipe::C] {
             let tool = self.tool(recipe);
             for argument in tool.args() {
                 add(argument.as_encoded_bytes());
@@ -117,7 +147,8 @@ impl Plan {
 
 fn recipe(file: &str) -> Recipe {
     match file.rsplit_once('.') {
-        Some((_, "cpp")) if file.ends_with("_kern_autogen.cpp") => Recipe::Generated,
+        Some((name, "cpp")) if name.starts_with("src/cpu/x64/") || name.ends_with("_list") => Recipe::Emitter,
+        Some((name, "cpp")) if name.starts_with("src/common/") && !COMPUTES.contains(&name) => Recipe::Emitter,
         Some((_, "cpp")) => Recipe::Optimized,
         _ => Recipe::C,
     }
@@ -127,7 +158,7 @@ fn tool(recipe: Recipe) -> Result<cc::Tool, String> {
     let mut build = cc::Build::new();
     // These options do not depend on cargo's profile, because an unoptimized oneDNN is too slow, and its debug information
     // would take gigabytes.
-    build.debug(false).warnings(false).pic(true).opt_level(if recipe == Recipe::Generated { 1 } else { 3 });
+    build.debug(false).warnings(false).pic(true).opt_level_str(if recipe == Recipe::Emitter { "g" } else { "3" });
     for (name, value) in DEFINITIONS {
         build.define(name, value);
     }
@@ -143,7 +174,7 @@ fn tool(recipe: Recipe) -> Result<cc::Tool, String> {
     } else {
         build.cpp(true).std("c++11").flag("-fvisibility-inlines-hidden");
     }
-    if recipe == Recipe::Generated {
+    if recipe == Recipe::Emitter {
         // Turns off an optimization pass in which GCC 8 crashes on large generated files.
         build.flag_if_supported("-fno-tree-dominator-opts");
     }

@@ -16,7 +16,7 @@
 //! # Where the library comes from
 //!
 //! - Feature `static`: compiled from the source in `mxrs-onednn-src` and linked. Needs a C++17 compiler and an
-//!   x86-64 target, and takes a quarter of an hour on two cores, once per target folder.
+//!   x86-64 target, and takes about eight minutes on two cores, once per target folder.
 //! - Feature `dynamic`: `libdnnl.so.3` is loaded at run time by [`open`]; nothing
 //!   native is built. Such a library usually has its own threads (OpenMP or TBB, see [`Version::cpu_runtime`]); then
 //!   [`ThreadPoolHandle::new`] returns an error. If both features are on, `static` wins.

@@ -49,7 +49,7 @@ impl Step {
             Step::Fmt => "fmt: the code is formatted",
             Step::Tidy => "tidy: the project's own rules",
             Step::Debug => "debug: every test and doc example of the default build, with debug assertions",
-            Step::OneDnn => "onednn: the library (the first time a quarter of an hour on two cores)",
+            Step::OneDnn => "onednn: the library (the first time about eight minutes on two cores)",
             Step::Lint => "lint: clippy, warnings denied",
             Step::Test => "test: every test and doc example with oneDNN, in release",
             Step::Doc => "doc: the documentation, warnings denied",
