@@ -79,10 +79,12 @@ impl Library for Ours {
         let inner = Arc::clone(runtime.team());
         let (planned, op) = planned(shape, runtime)?;
         let call = format!("{op} ({})", planned.kernel.name());
-        let outer = if share { Arc::clone(self.shared.team()) } else { Team::serial() };
+        // A team inside another would have one thread.
+        let outer = share.then(|| Arc::clone(self.shared.team()));
+        let threads = outer.as_ref().map_or(1, |team| team.size());
         let each = planned.scratch_bytes.div_ceil(size_of::<f32>()).next_multiple_of(16);
-        let mut scratch = Aligned::zeros(each * outer.size());
-        let (batch, threads) = (shape.batch, outer.size());
+        let mut scratch = Aligned::zeros(each * threads);
+        let batch = shape.batch;
         let sizes = shape.elements().map(|n| n / batch * size_of::<f32>());
         let run = move |operands: &mut Operands| {
             let memory = [
@@ -93,7 +95,7 @@ impl Library for Ours {
             ];
             let memory = Memory(memory.map(|at| at.cast::<u8>()));
             let failure = std::sync::Mutex::new(None);
-            outer.run(threads, &|thread| {
+            let part = |thread: usize| {
                 for pair in (thread..batch).step_by(threads) {
                     // SAFETY: each pair has its own part of the operands, and each thread its own part of the scratch
                     // memory. The sizes are those of the planned call.
@@ -102,7 +104,11 @@ impl Library for Ours {
                         *failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
                     }
                 }
-            });
+            };
+            match &outer {
+                Some(team) => team.run(threads, &part),
+                None => part(0),
+            }
             let failure = failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             failure.map_or(Ok(()), |error| Err(error).context("mxrs"))
         };

@@ -1,6 +1,7 @@
 //! Products of two matrices in memory, of any size and order. Unlike the products of convolutions, they need no packed
-//! weights: a left operand whose steps are neighbors is read in place, and the right operand is packed a few panels at
-//! a time, into a buffer that stays in the second-level cache.
+//! weights: both operands are packed a part at a time. A panel of the right operand stays in the first-level cache while all
+//! packed rows of the left operand pass by, which are in the second-level cache. For few columns, a left operand whose steps
+//! are neighbors is read in place.
 //!
 //! ```text
 //! result[row][column] = sum over steps of left[row, step] * right[column, step] + bias
@@ -15,6 +16,7 @@ mod pack;
 mod product;
 #[cfg(test)]
 mod tests;
+mod transpose;
 
 pub use layers::{forward, gradient};
 pub use product::MatrixProduct;
@@ -43,8 +45,15 @@ pub struct MatrixProblem {
     pub right: Order,
 }
 
-/// Columns of the result that are computed while a part of the left operand is in the first-level cache.
-const COLUMNS_AT_ONCE: usize = 256;
+/// Columns of the result that are computed from one copy of a part of the left operand.
+const COLUMNS_AT_ONCE: usize = 1024;
+/// Columns up to which a left operand is read in place: packing it would cost more than it saves.
+const FEW_COLUMNS: usize = 64;
+
+/// Time to copy a value of a whole cache line, relative to the time of a single value.
+const COPIED: f64 = 0.1;
+/// Time to copy a value to a transposed matrix, relative to the time of a single value.
+const TRANSPOSED: f64 = 0.3;
 
 impl MatrixProblem {
     /// Multiplications and additions.
@@ -61,18 +70,21 @@ impl MatrixProblem {
     /// The problem, or the swapped one if that copies less. The second value says whether it is the swapped one, whose
     /// result is transposed.
     fn fastest(self) -> (Self, bool) {
-        let (swapped, transposing) = (self.swapped(), self.rows as f64 * self.columns as f64);
+        let (swapped, transposing) = (self.swapped(), self.rows as f64 * self.columns as f64 * TRANSPOSED);
         if swapped.copying() + transposing < self.copying() { (swapped, true) } else { (self, false) }
     }
 
     /// Estimated time of all copies of the operands, in values that are moved one by one.
     fn copying(&self) -> f64 {
         let [rows, columns, steps] = [self.rows, self.columns, self.steps].map(|n| n as f64);
-        // Whole cache lines are copied about ten times as fast as single values.
-        let right = columns * steps * if self.right == Order::StepsInside { 1.0 } else { 0.1 };
+        let right = columns * steps * if self.right == Order::StepsInside { TRANSPOSED } else { COPIED };
         // The left operand is packed again for each group of columns.
         let groups = self.columns.div_ceil(COLUMNS_AT_ONCE) as f64;
-        let left = if self.left == Order::StepsInside { 0.0 } else { 0.5 * rows * steps * groups };
-        left + right
+        let left = match self.left {
+            Order::StepsInside if self.columns <= FEW_COLUMNS => COPIED / 2.0,
+            Order::StepsInside => COPIED * groups,
+            Order::StepsOutside => TRANSPOSED * groups,
+        };
+        left * rows * steps + right
     }
 }

@@ -1,6 +1,7 @@
 //! Copies of parts of the operands, in the order in which the product kernels read them.
 
 use super::Order;
+use super::transpose::transpose;
 use crate::layouts::BLOCK;
 use std::ops::Range;
 
@@ -18,34 +19,40 @@ pub struct Operand {
 }
 
 impl Operand {
-    /// Copies some rows and steps to `[rows][stride]`, with zeros behind the steps.
+    /// Copies some rows and steps to blocks of steps, `[steps / 16][stride / 16][16]`, with zeros behind the steps: a product
+    /// kernel then reads one cache line after the other, and lines of different rows do not compete for the same set of the
+    /// cache.
     ///
     /// # Safety
-    /// The rows and steps must exist, `to` must have `rows.len() * stride` values, which no other code uses, and `stride`
-    /// must be at least the number of steps.
+    /// The rows and steps must exist, `stride` must be at least 16 values per row, and `to` must have `stride` values for each
+    /// block of 16 steps, which no other code uses.
     pub unsafe fn copy_rows(&self, rows: Range<usize>, steps: Range<usize>, to: *mut f32, stride: usize) {
-        match self.order {
-            Order::StepsInside => {
-                for (i, row) in rows.enumerate() {
-                    // SAFETY: row and steps exist, and `i < rows.len()`.
-                    unsafe {
-                        let to = to.add(i * stride);
-                        to.copy_from_nonoverlapping(self.at.add(row * self.steps + steps.start), steps.len());
-                        to.add(steps.len()).write_bytes(0, stride - steps.len());
+        let n_blocks = steps.len().div_ceil(BLOCK);
+        let (whole, rest) = (steps.len() / BLOCK, steps.len() % BLOCK);
+        // SAFETY: rows and steps exist, and each of the blocks has `stride` values, which are at least 16 per row.
+        unsafe {
+            match self.order {
+                Order::StepsInside => {
+                    for (i, row) in rows.clone().enumerate() {
+                        let (from, to) = (self.at.add(row * self.steps + steps.start), to.add(i * BLOCK));
+                        for block in 0..whole {
+                            copy_line(from.add(block * BLOCK), to.add(block * stride));
+                        }
+                        if rest > 0 {
+                            to.add(whole * stride).copy_from_nonoverlapping(from.add(whole * BLOCK), rest);
+                        }
+                    }
+                }
+                Order::StepsOutside => {
+                    for block in 0..n_blocks {
+                        let n = BLOCK.min(steps.len() - block * BLOCK);
+                        let from = self.at.add((steps.start + block * BLOCK) * self.rows + rows.start);
+                        transpose(from, self.rows, to.add(block * stride), BLOCK, [n, rows.len()]);
                     }
                 }
             }
-            Order::StepsOutside => {
-                for (i, step) in steps.clone().enumerate() {
-                    for (r, row) in rows.clone().enumerate() {
-                        // SAFETY: step and row exist; `r < rows.len()` and `i < steps.len() <= stride`.
-                        unsafe { *to.add(r * stride + i) = *self.at.add(step * self.rows + row) }
-                    }
-                }
-                for r in 0..rows.len() {
-                    // SAFETY: `r < rows.len()`, and the zeros fill the rest of the row.
-                    unsafe { to.add(r * stride + steps.len()).write_bytes(0, stride - steps.len()) }
-                }
+            for i in 0..if rest == 0 { 0 } else { rows.len() } {
+                to.add(whole * stride + i * BLOCK + rest).write_bytes(0, BLOCK - rest);
             }
         }
     }
@@ -69,8 +76,13 @@ impl Operand {
                 for (i, step) in steps.enumerate() {
                     // SAFETY: step and rows exist; `i < steps.len() <= padded` and `rows.len() <= width`.
                     unsafe {
-                        let to = to.add(i * width);
-                        to.copy_from_nonoverlapping(self.at.add(step * self.rows + rows.start), rows.len());
+                        let (from, to) = (self.at.add(step * self.rows + rows.start), to.add(i * width));
+                        if rows.len() == 2 * BLOCK {
+                            copy_line(from, to);
+                            copy_line(from.add(BLOCK), to.add(BLOCK));
+                        } else {
+                            to.copy_from_nonoverlapping(from, rows.len());
+                        }
                         to.add(rows.len()).write_bytes(0, width - rows.len());
                     }
                 }
@@ -84,10 +96,8 @@ impl Operand {
                     // The rows exist, and `rows.len() <= width`.
                     unsafe {
                         let to = to.add((first - steps.start) * width);
-                        for (r, row) in rows.clone().enumerate() {
-                            let from = self.at.add(row * self.steps + first);
-                            (0..n).for_each(|i| *to.add(i * width + r) = *from.add(i));
-                        }
+                        let from = self.at.add(rows.start * self.steps + first);
+                        transpose(from, self.steps, to, width, [rows.len(), n]);
                         for i in 0..n {
                             to.add(i * width + rows.len()).write_bytes(0, width - rows.len());
                         }
@@ -96,4 +106,14 @@ impl Operand {
             }
         }
     }
+}
+
+/// Copies 16 values, a cache line.
+///
+/// # Safety
+/// The values must be readable and writable, and not overlap.
+#[inline(always)]
+unsafe fn copy_line(from: *const f32, to: *mut f32) {
+    // SAFETY: the caller promises the memory. The length is a constant, so that no function is called.
+    unsafe { to.copy_from_nonoverlapping(from, BLOCK) }
 }

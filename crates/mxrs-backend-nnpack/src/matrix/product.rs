@@ -1,7 +1,8 @@
 //! The product: threads share the result, and each takes its steps in pieces.
 
 use super::pack::Operand;
-use super::{COLUMNS_AT_ONCE, MatrixProblem, Order};
+use super::transpose::transpose;
+use super::{COLUMNS_AT_ONCE, FEW_COLUMNS, MatrixProblem, Order};
 use crate::convolve::{Convolve, Operands};
 use crate::gemm::{Gemm, MAX_ROWS, PANEL, Product, ProductEpilogue};
 use crate::gradients::shares::Shares;
@@ -11,8 +12,14 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Largest number of steps of a piece. A group of panels with this many steps takes half a megabyte.
-const STEPS: usize = 512;
+/// Largest number of steps of a piece. A panel with this many steps takes 32 KB, which a first-level cache holds.
+const STEPS: usize = 256;
+/// Number of rows of the left operand that are packed at a time, in groups of the rows of one product. With the steps of a piece
+/// they take at most 170 KB, which a second-level cache holds.
+const GROUPS_OF_ROWS: usize = 12;
+/// Rows of the left operand whose distance in bytes is a multiple of this are packed even for few columns, because their cache
+/// lines would compete for the same sets of the first-level cache.
+const COMPETING: usize = 2048;
 /// Largest number of sums that a thread keeps outside the result: a megabyte.
 const KEPT: usize = 1 << 18;
 /// Multiply-adds per thread below which waking another thread costs more than it saves.
@@ -95,7 +102,7 @@ impl MatrixProduct {
         let kept_panels = if self.is_swapped { self.group } else { 1 };
         [
             self.group * self.piece * PANEL,
-            MAX_ROWS * self.piece,
+            GROUPS_OF_ROWS * MAX_ROWS * self.piece,
             (self.most_rows_of_a_share() * kept_panels * PANEL).next_multiple_of(BLOCK),
         ]
     }
@@ -147,21 +154,34 @@ impl MatrixProduct {
         (rows, panels, steps): (Range<usize>, Range<usize>, Range<usize>),
     ) {
         let padded = steps.len().next_multiple_of(BLOCK);
-        let offsets: Vec<usize> = (0..padded).step_by(BLOCK).collect();
         let (is_first, is_last) = (steps.start == 0, steps.end == self.p.steps);
-        let in_place = left.order == Order::StepsInside && padded == steps.len();
-        for row in rows.clone().step_by(self.gemm.most_rows()) {
-            let n = self.gemm.most_rows().min(rows.end - row);
-            // SAFETY: the rows and steps exist, `n <= MAX_ROWS` and `padded <= piece`.
-            let (a, a_row_stride) = unsafe {
-                if in_place {
-                    (left.at.add(row * left.steps + steps.start), left.steps)
-                } else {
-                    left.copy_rows(row..row + n, steps.clone(), work.rows, padded);
-                    (work.rows.cast_const(), padded)
+        let each = self.gemm.most_rows();
+        let competes = (left.steps * size_of::<f32>()).is_multiple_of(COMPETING);
+        let in_place = left.order == Order::StepsInside
+            && padded == steps.len()
+            && panels.len() * PANEL <= FEW_COLUMNS
+            && !competes;
+        let block_stride = if in_place { BLOCK } else { each * BLOCK };
+        let offsets: Vec<usize> = (0..padded / BLOCK).map(|block| block * block_stride).collect();
+        for first_row in rows.clone().step_by(each * GROUPS_OF_ROWS) {
+            let groups = (first_row..(first_row + each * GROUPS_OF_ROWS).min(rows.end)).step_by(each).enumerate();
+            let n_rows = |row: usize| each.min(rows.end - row);
+            if !in_place {
+                for (group, row) in groups.clone() {
+                    // SAFETY: the rows and steps exist; the memory has room for this many groups of `piece` steps.
+                    unsafe {
+                        let to = work.rows.add(group * each * self.piece);
+                        left.copy_rows(row..row + n_rows(row), steps.clone(), to, block_stride);
+                    }
                 }
+            }
+            let a = |group: usize, row: usize| match in_place {
+                true => (left.at.wrapping_add(row * left.steps + steps.start), left.steps),
+                false => (work.rows.wrapping_add(group * each * self.piece).cast_const(), BLOCK),
             };
-            for (at, panel) in panels.clone().enumerate() {
+            let pairs = panels.clone().enumerate().flat_map(|panel| groups.clone().map(move |group| (panel, group)));
+            for ((at, panel), (group, row)) in pairs {
+                let (a, a_row_stride) = a(group, row);
                 let (first, width, _) = self.panel(panel);
                 let is_direct = self.is_direct(panel);
                 // SAFETY: the panel is packed at `at`. A direct panel is whole, so its columns lie in the result and in
@@ -177,7 +197,7 @@ impl MatrixProduct {
                     let sum = std::ptr::null();
                     let epilogue = ProductEpilogue { bias, sum, lo: f32::NEG_INFINITY, hi: f32::INFINITY };
                     self.gemm.run(
-                        n,
+                        n_rows(row),
                         width == PANEL,
                         &Product {
                             a,
@@ -204,19 +224,23 @@ impl MatrixProduct {
     /// The conditions of [`Self::share`] must hold, and `from` must be the sums of these rows and this panel.
     unsafe fn write(&self, from: *const f32, to: Target, rows: Range<usize>, panel: usize) {
         let (first, _, n) = self.panel(panel);
-        for column in first..first + n {
-            for row in rows.clone() {
-                // The column of the problem as it was given, and the place in its result.
-                let (given, at) = match self.is_swapped {
-                    true => (row, column * self.p.rows + row),
-                    false => (column, row * self.p.columns + column),
-                };
-                // SAFETY: row and column lie in the result, and the bias has a value for each given column, if there is
-                // a bias. The sums have a line of `PANEL` values for each row.
-                unsafe {
-                    let sum = *from.add((row - rows.start) * PANEL + column - first);
-                    let bias = if to.bias.is_null() { 0.0 } else { *to.bias.add(given) };
-                    *to.result.add(at) = sum + bias;
+        let bias = |given: usize| to.bias.wrapping_add(given);
+        // SAFETY: rows and columns lie in the result, and the bias has a value for each column of the problem as it was given,
+        // if there is a bias. These are rows if the operands changed places. The sums have a line of `PANEL` values for each row.
+        unsafe {
+            if self.is_swapped {
+                let target = to.result.add(first * self.p.rows + rows.start);
+                transpose(from, PANEL, target, self.p.rows, [rows.len(), n]);
+                for line in (0..n).filter(|_| !to.bias.is_null()).map(|i| target.add(i * self.p.rows)) {
+                    (0..rows.len()).for_each(|i| *line.add(i) += *bias(rows.start + i));
+                }
+                return;
+            }
+            for (i, row) in rows.enumerate() {
+                let (from, target) = (from.add(i * PANEL), to.result.add(row * self.p.columns + first));
+                for column in 0..n {
+                    let bias = if to.bias.is_null() { 0.0 } else { *bias(first + column) };
+                    *target.add(column) = *from.add(column) + bias;
                 }
             }
         }
