@@ -2,7 +2,7 @@
 //! optimizer family declares several operators, and its line names their functions.
 
 use crate::families::broadcast_back;
-use crate::tables;
+use crate::{attention, boxes, elemwise, linalg, norms, numpy, random, reduce, shape, tables};
 use mxrs_op::{OpDef, OpSet};
 
 macro_rules! operators {
@@ -35,12 +35,15 @@ operators![
     nn::softmax_output,
     norms::group_norm,
     norms::instance_norm,
+    norms::l2_normalization,
     norms::layer_norm,
     losses::block_grad,
     losses::linear_regression_output,
     losses::logistic_regression_output,
     losses::mae_regression_output,
     losses::make_loss,
+    losses::make_loss_layer,
+    losses::svm_output,
     products::batch_dot,
     products::dot,
     elemwise::add_n,
@@ -75,6 +78,7 @@ operators![
     shape::reshape,
     shape::reverse,
     shape::scatter_nd,
+    shape::scatter_set_nd,
     shape::sequence_last,
     shape::sequence_mask,
     shape::sequence_reverse,
@@ -108,6 +112,32 @@ operators![
     reduce::min,
     reduce::norm,
     reduce::sum,
+    random::multinomial,
+    random::randint,
+    recurrent::param_concat,
+    recurrent::rnn,
+    sorting::argsort,
+    sorting::shuffle,
+    sorting::sort,
+    sorting::topk,
+    spatial::adaptive_avg_pooling,
+    spatial::bilinear_resize,
+    spatial::bilinear_sampler,
+    spatial::col2im,
+    spatial::correlation,
+    spatial::deconvolution,
+    spatial::grid_generator,
+    spatial::im2col,
+    spatial::roi_align,
+    spatial::roi_pooling,
+    spatial::spatial_transformer,
+    spatial::up_sampling,
+    boxes::detection,
+    boxes::iou,
+    boxes::matching,
+    boxes::nms,
+    boxes::prior,
+    boxes::target,
     quant::dequantize,
     quant::quantize,
     quant::quantize_v2,
@@ -164,12 +194,44 @@ updates![
 /// Functions that define operators.
 type Definitions = &'static [fn() -> OpDef];
 
-/// The operators of tables, with the file that holds each table.
+/// The operators of files that declare several, with the file of each.
 const TABLES: &[(&str, Definitions)] = &[
     ("tables/unary", tables::unary::DEFINITIONS),
     ("tables/binary", tables::binary::PAIRS),
     ("tables/binary", tables::binary::BROADCASTS),
     ("tables/binary", tables::binary::SCALARS),
+    ("attention/interleaved", attention::interleaved::DEFINITIONS),
+    ("boxes/coding", boxes::coding::DEFINITIONS),
+    ("elemwise/formulas", elemwise::formulas::DEFINITIONS),
+    ("reduce/products", reduce::products::DEFINITIONS),
+    ("linalg/factors", linalg::factors::DEFINITIONS),
+    ("linalg/inverses", linalg::inverses::DEFINITIONS),
+    ("linalg/products", linalg::products::DEFINITIONS),
+    ("linalg/triangles", linalg::triangles::DEFINITIONS),
+    ("random/densities", random::densities::DEFINITIONS),
+    ("random/laws", random::laws::LIKES),
+    ("random/laws", random::laws::PLAIN),
+    ("random/laws", random::laws::SAMPLED),
+    ("numpy/axes", numpy::axes::DEFINITIONS),
+    ("numpy/creation", numpy::creation::DEFINITIONS),
+    ("numpy/diagonals", numpy::diagonals::DEFINITIONS),
+    ("numpy/views", numpy::views::DEFINITIONS),
+    ("numpy/unary", numpy::unary::DEFINITIONS),
+    ("numpy/unary", numpy::unary::PREDICATES),
+    ("numpy/unary", &[numpy::unary::define_bitwise_not, numpy::unary::around::define]),
+    ("numpy/binary", numpy::binary::PAIRS),
+    ("numpy/binary", numpy::binary::SCALARS),
+    ("numpy/choices", numpy::choices::DEFINITIONS),
+    ("shape/likes", shape::likes::DEFINITIONS),
+    ("tables/binary", &[tables::scatter_div]),
+    ("numpy/joined", numpy::joined::DEFINITIONS),
+    ("numpy/products", numpy::products::DEFINITIONS),
+    ("numpy/random", numpy::random::DEFINITIONS),
+    ("norms/activations", norms::activations::DEFINITIONS),
+    ("numpy/sums", numpy::sums::DEFINITIONS),
+    ("shape/points", shape::points::DEFINITIONS),
+    ("shape/split_v2", shape::split_v2::DEFINITIONS),
+    ("numpy/reductions", numpy::reductions::DEFINITIONS),
 ];
 
 fn all() -> impl Iterator<Item = (&'static str, fn() -> OpDef)> {
@@ -185,7 +247,8 @@ fn all() -> impl Iterator<Item = (&'static str, fn() -> OpDef)> {
 pub fn catalog() -> OpSet {
     // The gradients of all operators that broadcast share two companions.
     let broadcasting = [broadcast_back::sum_like(), broadcast_back::stretch_like()];
-    let companions = PRIVATE_UPDATES.iter().map(|(_, define)| define()).chain(broadcasting);
+    let companions =
+        PRIVATE_UPDATES.iter().map(|(_, define)| define()).chain(broadcasting).chain(numpy::random::companions());
     OpSet::with_companions(all().map(|(_, define)| define()), companions).expect("operator names are unique")
 }
 
@@ -204,8 +267,26 @@ mod tests {
     #[test]
     fn every_operator_file_is_listed() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        // Other folders hold code that several operators share.
+        let folders = [
+            "nn",
+            "norms",
+            "losses",
+            "products",
+            "elemwise",
+            "shape",
+            "init",
+            "reduce",
+            "quant",
+            "optim",
+            "spatial",
+            "numpy",
+            "sorting",
+            "random",
+            "attention",
+        ];
         let mut files = BTreeSet::new();
-        for folder in ["nn", "norms", "losses", "products", "elemwise", "shape", "init", "reduce", "quant", "optim"] {
+        for folder in folders {
             for entry in std::fs::read_dir(src.join(folder)).expect("a folder of operators") {
                 let name = entry.expect("an entry").file_name().into_string().expect("a UTF-8 name");
                 if name != "mod.rs" {
@@ -213,8 +294,10 @@ mod tests {
                 }
             }
         }
-        let listed: BTreeSet<String> =
-            OPERATORS.iter().chain(UPDATES).chain(PRIVATE_UPDATES).map(|(file, _)| file.to_string()).collect();
+        let several = TABLES.iter().map(|(file, _)| *file);
+        let single = OPERATORS.iter().chain(UPDATES).chain(PRIVATE_UPDATES).map(|(file, _)| *file);
+        let is_tested = |file: &&str| folders.iter().any(|folder| file.starts_with(&format!("{folder}/")));
+        let listed: BTreeSet<String> = single.chain(several).filter(is_tested).map(String::from).collect();
         assert_eq!(files, listed, "files of operators, and lines of the catalog");
     }
 

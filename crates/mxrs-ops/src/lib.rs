@@ -1,9 +1,10 @@
 //! The operator catalog: one file per operator, with its parameters, inference, reference kernel and samples.
 //!
-//! Each file under `nn`, `norms`, `losses`, `products`, `elemwise`, `shape`, `init`, `reduce` and `quant` declares one
-//! [`mxrs_op::OpDef`]; each file under `optim` declares the operators of one family of optimizers; [`tables`] declares
-//! functions of one and of two numbers, one line or entry each. Code that several files share is in `families`.
-//! [`catalog`] lists all operators. Names, aliases and parameters are those of MXNet 1.9.1. The crate does not depend on
+//! Most files under `nn`, `norms`, `losses`, `products`, `elemwise`, `shape`, `spatial`, `boxes`, `recurrent`, `sorting`, `init`,
+//! `reduce` and `quant` declare one [`mxrs_op::OpDef`]; each file under `optim` declares the operators of one family of
+//! optimizers; [`tables`] declares functions of one and of two numbers, one line or entry each. Files under [`numpy`],
+//! [`linalg`], [`random`] and [`attention`] declare several similar operators. Code that several files share is in `families`.
+//! [`catalog()`] lists all operators. Names, aliases and parameters are those of MXNet 1.9.1. The crate does not depend on
 //! backends, graphs or file formats. Its kernels are slow: they serve only as the reference for correct results.
 //!
 //! ```
@@ -25,6 +26,8 @@
 //! Read next: [`nn::activation`] for a small operator, [`nn::convolution`] for a large one, `inference.rs` for the
 //! helpers of inference.
 
+pub mod attention;
+pub mod boxes;
 mod catalog;
 mod docs;
 pub mod dtypes;
@@ -36,15 +39,21 @@ pub mod init;
 mod known;
 pub mod layers;
 mod legacy;
+pub mod linalg;
 pub mod losses;
 pub mod nn;
 pub mod norms;
 mod numeric;
+pub mod numpy;
 pub mod optim;
 pub mod products;
 pub mod quant;
+pub mod random;
+pub mod recurrent;
 pub mod reduce;
 pub mod shape;
+pub mod sorting;
+pub mod spatial;
 pub mod tables;
 
 pub use catalog::{catalog, declared_in};

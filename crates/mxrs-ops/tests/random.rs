@@ -59,6 +59,58 @@ fn numbers_have_their_distribution() {
     }
 }
 
+/// Checks mean and variance of a sample, which are within six standard deviations of those of the distribution.
+fn check_moments(what: &str, values: &[f64], [mean, variance, kurtosis]: [f64; 3]) {
+    let n = values.len() as f64;
+    let found = values.iter().sum::<f64>() / n;
+    assert!((found - mean).abs() < 6.0 * (variance / n).sqrt(), "{what}: mean {found}, expected {mean}");
+    let spread = values.iter().map(|x| (x - found).powi(2)).sum::<f64>() / n;
+    let error = variance * ((kurtosis - 1.0) / n).sqrt();
+    assert!((spread - variance).abs() < 6.0 * error, "{what}: variance {spread}, expected {variance}");
+}
+
+/// An operator, its parameters, and the mean, variance and kurtosis of its numbers.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], [f64; 3]);
+
+#[test]
+fn numbers_have_the_moments_of_their_distribution() {
+    // The kurtosis of a negative binomial distribution with r successes of probability p is 3 + 6 / r + p² / (r (1 - p)).
+    let cases: [Case<'_>; 8] = [
+        ("_random_gamma", &[("alpha", "0.5"), ("beta", "3")], [1.5, 4.5, 15.0]),
+        ("_random_gamma", &[("alpha", "4"), ("beta", "0.5")], [2.0, 1.0, 4.5]),
+        ("_random_poisson", &[("lam", "3")], [3.0, 3.0, 3.0 + 1.0 / 3.0]),
+        ("_random_poisson", &[("lam", "50")], [50.0, 50.0, 3.02]),
+        ("_random_negative_binomial", &[("k", "3"), ("p", "0.5")], [3.0, 6.0, 5.0 + 1.0 / 6.0]),
+        // With a dispersion a, there are 1 / a successes of probability 1 / (1 + a mu).
+        ("_random_generalized_negative_binomial", &[("mu", "2"), ("alpha", "0.5")], [2.0, 4.0, 6.0 + 0.25]),
+        ("_random_generalized_negative_binomial", &[("mu", "4"), ("alpha", "0")], [4.0, 4.0, 3.25]),
+        ("_random_gamma", &[], [1.0, 1.0, 9.0]),
+    ];
+    for (name, attrs, moments) in cases {
+        let values = drawn(name, attrs, 5);
+        assert!(
+            values.iter().all(|x| *x >= 0.0) && (name == "_random_gamma" || values.iter().all(|x| x.fract() == 0.0))
+        );
+        check_moments(&format!("{name} {attrs:?}"), &values, moments);
+    }
+}
+
+/// The frequency of each place of small integers.
+fn frequencies(values: &[f64], n: usize) -> Vec<f64> {
+    (0..n).map(|place| values.iter().filter(|x| **x == place as f64).count() as f64 / values.len() as f64).collect()
+}
+
+#[test]
+fn small_poisson_numbers_have_their_probabilities() {
+    for mean in [2.0f64, 14.0] {
+        let found = frequencies(&drawn("_random_poisson", &[("lam", &mean.to_string())], 3), 30);
+        for (k, found) in found.into_iter().enumerate() {
+            let p = (k as f64 * mean.ln() - mean - libm::lgamma(k as f64 + 1.0)).exp();
+            assert!((found - p).abs() < 6.0 * (p / N as f64).sqrt() + 1e-4, "{mean}: {k} has {found}, expected {p}");
+        }
+    }
+}
+
 #[test]
 fn seeds_decide() {
     let [a, b, c] = [1, 1, 2].map(|seed| drawn("_random_normal", &[], seed));
@@ -69,9 +121,14 @@ fn seeds_decide() {
 #[test]
 fn impossible_distributions_are_refused() {
     let ops = mxrs_ops::catalog();
-    for (name, key, value) in
-        [("_random_uniform", "high", "-1"), ("_random_normal", "scale", "-1"), ("_random_exponential", "lam", "0")]
-    {
+    for (name, key, value) in [
+        ("_random_uniform", "high", "-1"),
+        ("_random_normal", "scale", "-1"),
+        ("_random_exponential", "lam", "0"),
+        ("_random_gamma", "alpha", "0"),
+        ("_random_poisson", "lam", "-1"),
+        ("_random_negative_binomial", "p", "0"),
+    ] {
         let op = ops.get(name).expect("an operator");
         let params = op.parse(&Attrs::from([("shape", "(3,)"), (key, value)])).expect("readable parameters");
         let error = op.infer_shapes(&params, &mut [], &mut [mxrs_types::PartialShape::unknown()]).unwrap_err();

@@ -14,10 +14,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Operators that move or drop elements. They keep the type of their input. MXNet's lists for bfloat16 do not contain them, or
 /// contain them among those in float32.
-const MOVES: [&str; 33] = [
+const MOVES: [&str; 48] = [
     "_copy",
     "_copyto",
     "_CrossDeviceCopy",
+    "_np_copy",
+    "_np_diag",
+    "_np_diagflat",
+    "_np_diagonal",
+    "_np_moveaxis",
+    "_np_reshape",
+    "_np_roll",
+    "_np_squeeze",
+    "_np_transpose",
+    "_npi_flip",
+    "_npi_rot90",
+    "_npi_tril",
+    "_npx_reshape",
     "batch_take",
     "BlockGrad",
     "broadcast_axis",
@@ -25,11 +38,13 @@ const MOVES: [&str; 33] = [
     "broadcast_to",
     "cast_storage",
     "depth_to_space",
+    "diag",
     "Dropout",
     "Embedding",
     "expand_dims",
     "Flatten",
     "gather_nd",
+    "im2col",
     "make_loss",
     "Pad",
     "repeat",

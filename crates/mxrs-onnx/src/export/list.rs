@@ -5,7 +5,7 @@ use super::ops::elementwise::with_scalar;
 use super::ops::{
     activation, constants, convolution, dense, elementwise, normalization, pooling, reduce, shape, softmax,
 };
-use super::unwritten::UNWRITTEN;
+use super::unwritten::{UNWRITTEN, is_of_numpy};
 use crate::refusal::refuse;
 use mxrs_types::DType::{self, BF16, F16, F32, F64, I8, I16, I32, I64};
 
@@ -127,7 +127,7 @@ pub(super) fn write(call: &mut Call<'_>) -> Answer {
         }
         None if OF_LOSSES.contains(&name) => refuse("it is not written yet; export the network without its loss"),
         None if is_of_training(name) => refuse("a model for inference has no update of weights"),
-        None if UNWRITTEN.contains(&name) => refuse("its ONNX form is not written yet"),
+        None if UNWRITTEN.contains(&name) || is_of_numpy(name) => refuse("its ONNX form is not written yet"),
         None => refuse("ONNX has no such operator, or it is not written yet"),
     }
 }
@@ -143,6 +143,7 @@ mod tests {
         built.sort_unstable();
         let is_left_out = |name: &str| {
             UNWRITTEN.contains(&name)
+                || is_of_numpy(name)
                 || name == MULTICAST
                 || OF_LOSSES.contains(&name)
                 || is_quantized(name)

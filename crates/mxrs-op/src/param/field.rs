@@ -95,7 +95,7 @@ impl Field for Option<i32> {
 }
 
 /// Prints a number like C's `%.{digits}g`, which MXNet uses for defaults.
-fn print_g(value: f64, digits: usize) -> String {
+pub(super) fn print_g(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value.is_nan() { "nan".into() } else { format!("{value}") };
     }

@@ -1,6 +1,7 @@
 //! Tuple parameters: shapes and lists of numbers in Python's notation.
 
 use super::Field;
+use super::field::print_g;
 use smallvec::SmallVec;
 use std::ops::Deref;
 
@@ -135,8 +136,9 @@ impl Field for Floats {
             .collect::<Result<_, _>>()
             .map(Self)
     }
+    /// MXNet prints the numbers of tuples with fewer digits than single numbers.
     fn default_text(&self) -> String {
-        format!("[{}]", self.0.iter().map(Field::default_text).collect::<Vec<_>>().join(","))
+        format!("[{}]", self.0.iter().map(|v| print_g(f64::from(*v), 6)).collect::<Vec<_>>().join(","))
     }
 }
 

@@ -10,6 +10,7 @@ pub mod clip;
 pub mod copy;
 pub mod copyto;
 pub mod cross_device_copy;
+pub mod formulas;
 pub mod grad_add;
 pub mod leaky_relu;
 pub mod ones_like;

@@ -40,6 +40,8 @@ pub trait Move: Sized + 'static {
     const CONSTANT: Option<&'static str> = None;
     /// Types of the moved elements.
     const DTYPES: &'static [DType] = MOVABLE;
+    /// Whether mixed precision computes in float32 instead of the type of the input.
+    const IS_FLOAT32: bool = false;
 
     /// Number of inputs of a call, if it depends on the parameters.
     fn n_inputs(params: &Self::Params) -> usize {
@@ -80,7 +82,7 @@ pub fn define<M: Move>() -> OpDef {
         infer_dtype: |params, inputs, outputs| M::infer_dtype(params.get(), inputs, outputs),
         dtypes: M::DTYPES,
         ignored_inputs: M::IGNORED,
-        precision: Precision::follows,
+        precision: if M::IS_FLOAT32 { Precision::float32 } else { Precision::follows },
         gradient: Gradient::By(|_, scope| gradient::<M>(scope)),
         companions: || vec![backward::<M>()],
         reference: Some(forward::<M>),
@@ -198,3 +200,29 @@ pub fn by_index(out: &Shape, mut source: impl FnMut(&[usize]) -> Option<usize>) 
     crate::families::indexing::for_each_index(out, |index| positions.push(source(index)));
     positions
 }
+
+/// Declares several operators that move elements, each with one input, and the functions that define them.
+macro_rules! moves {
+    ($($type:ident($params:ident) $name:literal [$($alias:literal),*] [$input:literal] $summary:literal, {
+        $($item:item)*
+    })*) => {
+        $(
+            struct $type;
+
+            impl $crate::families::moved::Move for $type {
+                type Params = $params;
+                const NAME: &'static str = $name;
+                const ALIASES: &'static [&'static str] = &[$($alias),*];
+                const SUMMARY: &'static str = $summary;
+                const BACKWARD: &'static str = concat!("_backward", $name);
+                const INPUTS: &'static [&'static str] = &[$input];
+                const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", $input];
+                $($item)*
+            }
+        )*
+
+        /// Functions that define the operators.
+        pub const DEFINITIONS: &[fn() -> mxrs_op::OpDef] = &[$($crate::families::moved::define::<$type>),*];
+    };
+}
+pub(crate) use moves;

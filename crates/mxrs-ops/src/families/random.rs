@@ -16,7 +16,8 @@ op_enum! {
 }
 
 impl RandomDtype {
-    fn dtype(self) -> DType {
+    /// The element type that the word names.
+    pub fn dtype(self) -> DType {
         if self == Self::None { DType::F32 } else { self.to_word().parse().unwrap_or_default() }
     }
 }

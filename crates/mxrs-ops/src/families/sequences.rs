@@ -1,5 +1,5 @@
 //! What operators on batches of sequences share. Data is [time, batch, …], or [batch, time, …] with `axis` 1;
-//! `sequence_length` is [batch] and holds the number of steps of each sequence. Without it, all sequences are whole.
+//! `sequence_length` is `[batch]` and holds the number of steps of each sequence. Without it, all sequences are whole.
 
 use crate::families::indices;
 use crate::inference::{OP, bad_attribute, learn_dim, require_ndim};

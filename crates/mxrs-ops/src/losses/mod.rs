@@ -5,3 +5,5 @@ pub mod linear_regression_output;
 pub mod logistic_regression_output;
 pub mod mae_regression_output;
 pub mod make_loss;
+pub mod make_loss_layer;
+pub mod svm_output;

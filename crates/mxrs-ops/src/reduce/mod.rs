@@ -6,4 +6,5 @@ pub mod max;
 pub mod mean;
 pub mod min;
 pub mod norm;
+pub mod products;
 pub mod sum;

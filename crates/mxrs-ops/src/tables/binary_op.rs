@@ -26,6 +26,11 @@ pub fn pair<F: BinaryFn>() -> OpDef {
     }
 }
 
+/// Defines the operator `_scatter_elemwise_div`, which differs from `elemwise_div` only for sparse tensors; these are not built.
+pub fn scatter_div() -> OpDef {
+    OpDef { name: "_scatter_elemwise_div", aliases: &[], ..pair::<super::binary::Over>() }
+}
+
 /// Defines the operator of tensors that broadcast.
 pub fn broadcast<F: BinaryFn>() -> OpDef {
     OpDef {

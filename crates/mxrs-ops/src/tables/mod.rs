@@ -16,6 +16,9 @@ pub use real::Real;
 pub use sym::Sym;
 pub use unary::UnaryVisitor;
 
+pub(crate) use binary_op::scatter_div;
+pub(crate) use unary_op::define as unary_definition;
+
 use mxrs_op::{Accuracy, Combines, OpParams, Precision};
 
 /// What the gradient of a function of one number depends on, besides the gradient of its result.

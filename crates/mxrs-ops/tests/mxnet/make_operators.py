@@ -11,6 +11,7 @@ import json
 import os
 
 os.environ['MXNET_MKLDNN_ENABLED'] = '0'
+os.environ['MXNET_USE_MKLDNN_RNN'] = '0'  # otherwise RNN takes a state of oneDNN for its own
 from make_golden import GOLDEN, encode, fill, u, v
 from make_updates import call
 
@@ -149,6 +150,96 @@ def cases():
     add('min', 'axis', dict(axis=1), v([1, 3, 1, 2, 5, 2], shape=(2, 3)))
     add('min', 'excluded', dict(axis=1, exclude=True, keepdims=True), u(2, 3, 4))
     add('min', 'int32', dict(axis=0), u(3, 4, low=-9, high=9, dtype='int32'))
+    for op, attrs in [('hard_sigmoid', dict(alpha=.3)), ('smooth_l1', dict(scalar=1.5)), ('_contrib_quadratic', dict(a=2, b=-1,
+            c=.5)),
+                      ('_contrib_div_sqrt_dim', {}), ('_contrib_gradientmultiplier', dict(scalar=-.5)),
+                      ('_scatter_plus_scalar', dict(scalar=3)), ('_scatter_minus_scalar', dict(scalar=3))]:
+        add(op, 'matrix', attrs, u(3, 4, low=-3, high=3))
+        add(op, 'float64', attrs, u(5, low=-3, high=3, dtype='float64'))
+    add('hard_sigmoid', 'defaults', {}, u(3, 4, low=-4, high=4))
+    for op in ['_contrib_round_ste', '_contrib_sign_ste']:
+        add(op, 'matrix', {}, u(3, 4, low=-3, high=3))
+        add(op, 'halves', {}, v(HALVES), grad=[])
+    add('_npi_nan_to_num', 'defaults', {}, v(SPECIAL))
+    add('_npi_nan_to_num', 'given', dict(nan=2, posinf=3, neginf=-4), v(SPECIAL))
+    add('_npi_nan_to_num', 'float64', dict(nan=2), v(SPECIAL, 'float64'))
+    for attrs, name in [(dict(axis=-1), 'rows'), (dict(axis=0, is_ascend=False), 'columns'), (dict(axis='None'), 'flat')]:
+        add('sort', name, attrs, u(3, 4), grad=[] if name == 'flat' else None)
+        add('argsort', name, attrs, u(3, 4), grad=[])
+        add('sort', name + '_int32', attrs, u(3, 4, low=-99, high=99, dtype='int32'))
+        add('argsort', name + '_int32', dict(attrs, dtype='int32'), v([7, -3, 9, 1, 0, 5, -8, 2], 'int32', (2, 4)))
+        for kind in ['value', 'indices', 'mask', 'both']:
+            add('topk', name + '_' + kind, dict(attrs, k=2, ret_typ=kind), u(3, 4), grad=[0] if kind in ('value', 'both') else [],
+                visible_gradients=1)
+    add('topk', 'all', dict(k=0, ret_typ='value'), u(2, 3))
+    add('topk', 'places', dict(k=2, dtype='int32'), u(2, 3, low=-99, high=99, dtype='int32'))
+    for op, shape in [('_split_v2', (2, 6)), ('_npi_hsplit', (2, 6)), ('_npi_dsplit', (2, 1, 6))]:
+        # MXNet's gradient reads the axis, and its forward computation does not.
+        axis = dict(axis=2 if op == '_npi_dsplit' else 1)
+        add(op, 'indices', dict(axis, indices='(0, 1, 4)'), u(*shape))
+        add(op, 'sections', dict(axis, indices='()', sections=3), u(*shape))
+        if op == '_split_v2':
+            add(op, 'squeezed', dict(indices='()', sections=2, axis=0, squeeze_axis=True), u(*shape))
+            add(op, 'rows', dict(indices='(0, 1)', axis=-2), u(3, 2))
+    add('_npi_hsplit', 'vector', dict(indices='(0, 2)', axis=0), u(5))
+    add('_ravel_multi_index', 'matrix', dict(shape='(3, 4)'), v([0, 2, 1, 3, 1, 0], shape=(2, 3)), grad=[])
+    add('_ravel_multi_index', 'open', dict(shape='(-1, 4)'), v([5, 2, 1, 3], 'int32', (2, 2)))
+    add('_unravel_index', 'matrix', dict(shape='(3, 4)'), v([3, 9, 4]), grad=[])
+    add('_unravel_index', 'open', dict(shape='(-1, 4)'), v([21, 11], 'int64'))
+    add('_contrib_index_array', 'matrix', {}, u(2, 3), grad=[])
+    add('_contrib_index_array', 'axes', dict(axes='(1, 0)'), u(2, 3, 2), grad=[])
+    for mode in ['instance', 'channel', 'spatial']:
+        add('L2Normalization', mode, dict(mode=mode), u(2, 3, 4))
+        add('L2Normalization', mode + '_image', dict(mode=mode, eps=.1), u(2, 3, 2, 2))
+    heads = dict(heads=2)
+    add('_contrib_interleaved_matmul_selfatt_qk', 'two', heads, u(3, 2, 12))
+    add('_contrib_interleaved_matmul_selfatt_valatt', 'two', heads, u(3, 2, 12), u(4, 3, 3))
+    add('_contrib_interleaved_matmul_encdec_qk', 'two', heads, u(3, 2, 4), u(2, 2, 8))
+    add('_contrib_interleaved_matmul_encdec_valatt', 'two', heads, u(2, 2, 8), u(4, 3, 2))
+    for name, attrs in [('all', {}), ('axis', dict(axis=-1, start=2, step=3)), ('repeated', dict(repeat=2, start=.5))]:
+        add('_contrib_arange_like', name, attrs, u(2, 4), grad=[])
+    add('reshape_like', 'all', {}, u(6), u(2, 3), grad=[0])
+    add('reshape_like', 'part', dict(lhs_begin=1, lhs_end=2, rhs_begin=0, rhs_end=2), u(2, 6), u(3, 2), grad=[0])
+    add('reshape_like', 'from_the_end', dict(lhs_begin=-2, rhs_begin=-1), u(2, 2, 3), u(5, 6), grad=[0])
+    add('_identity_with_attr_like_rhs', 'matrix', {}, u(2, 3), u(2, 3), grad=[0])
+    add('_scatter_elemwise_div', 'matrix', {}, u(2, 3), u(2, 3, low=.5, high=2))
+    add('_scatter_set_nd', 'elements', dict(shape='(3, 4)'), u(3, 4), u(3), v([0, 2, 1, 1, 3, 0], shape=(2, 3)), grad=[])
+    add('_scatter_set_nd', 'rows', dict(shape='(4, 2)'), u(4, 2), u(3, 2), v([2, 0, 3], 'int32', (1, 3)), grad=[])
+    labels = v([2, 0, 3])
+    for name, attrs in [('quadratic', {}), ('linear', dict(use_linear=True, margin=.5)), ('scaled',
+                                                                                          dict(regularization_coefficient=2.5))]:
+        add('SVMOutput', name, attrs, u(3, 4, low=-2, high=2), labels, grad=[0])
+    for name, attrs in [('plain', {}), ('batch', dict(normalization='batch', grad_scale=2)), ('valid',
+            dict(normalization='valid', valid_thresh=.25))]:
+        add('MakeLoss', name, attrs, u(3, 4))
+    # MXNet's gradient over an instance of more than one axis is not the derivative.
+    add('SoftmaxActivation', 'instance', dict(mode='instance'), u(2, 3, 4), grad=[])
+    add('SoftmaxActivation', 'channel', dict(mode='channel'), u(2, 3, 4))
+    add('SoftmaxActivation', 'rows', {}, u(2, 3))
+    for name, attrs in [('rows', {}), ('columns', dict(axis=0)), ('warm', dict(temperature=2.5))]:
+        add('softmin', name, attrs, u(3, 4))
+    for name, attrs in [('rows', dict(axes='(1,)')), ('kept', dict(axes='(0, -1)', keepdims=True)), ('all',
+            dict(axes='(0, 1, 2)'))]:
+        add('moments', name, attrs, u(2, 3, 4))
+    add('softmax_cross_entropy', 'three', {}, u(3, 4, low=-2, high=2), labels, grad=[0])
+    add('argmax_channel', 'rows', {}, v([3, 1, 3, 0, 5, 0], shape=(2, 3)), grad=[])
+    add('_shuffle', 'rows', {}, u(4, 3), grad=[], not_compared=[0])
+    for mode, gates in [('rnn_relu', 1), ('rnn_tanh', 1), ('lstm', 4), ('gru', 3)]:
+        for name, layers, both, states in [('one', 1, False, True), ('deep', 2, True, True), ('plain', 2, False, False)]:
+            d, h, c, t, n = 2 if both else 1, 3, 2, 4, 2
+            size = sum(d * gates * h * ((c if k == 0 else d * h) + h + 2) for k in range(layers))
+            inputs = [u(t, n, c), u(size), u(layers * d, n, h)] + ([u(layers * d, n, h)] if mode == 'lstm' else [])
+            attrs = dict(state_size=h, num_layers=layers, mode=mode, bidirectional=both, state_outputs=states)
+            add('RNN', '%s_%s' % (mode, name), attrs, *inputs, train_mode=True)
+    add('_rnn_param_concat', 'vectors', dict(dim=0), u(3), u(2), u(4), count='num_args')
+    for op in ['prod', 'nansum', 'nanprod']:
+        add(op, 'all', {}, u(3, 5))
+        add(op, 'last', dict(axis=-1), u(2, 3, 4))
+        add(op, 'kept', dict(axis='(0, 2)', keepdims=True), u(2, 3, 4))
+        add(op, 'excluded', dict(axis=1, exclude=True), u(2, 3, 4))
+        add(op, 'int32', dict(axis=0), u(3, 4, low=-9, high=9, dtype='int32'))
+        if op != 'prod':
+            add(op, 'nan', dict(axis=1), v([1, 'nan', 2, 3, 'nan', 'nan'], shape=(2, 3)))
     add('broadcast_to', 'row', dict(shape='(3, 5)'), u(1, 5))
     add('broadcast_to', 'kept', dict(shape='(0, 4, 0)'), u(2, 1, 3))
     add('broadcast_axis', 'two', dict(axis='(0, 2)', size='(2, 3)'), u(1, 2, 1))
@@ -221,6 +312,12 @@ def shape_cases():
         ('LeakyReLU', dict(act_type='prelu'), [(2, 3, 4), None]),
         ('repeat', dict(repeats='2', axis='1'), [(2, 3)]),
         ('depth_to_space', dict(block_size='2'), [(1, 6, 2, 2)]),
+        ('_contrib_interleaved_matmul_selfatt_qk', dict(heads='2'), [(3, 2, 12)]),
+        ('_contrib_interleaved_matmul_encdec_qk', dict(heads='2'), [(3, 2, 4), (2, 2, 8)]),
+        ('sort', dict(axis='2'), [(2, 6)]),
+        ('topk', dict(k='7'), [(2, 6)]),
+        ('RNN', dict(state_size='3', num_layers='1', mode='lstm', state_outputs='True'), [(4, 2, 2), None, None, None]),
+        ('L2Normalization', dict(mode='channel'), [(2, 6, 3)]),
     ]
 
 
@@ -242,8 +339,8 @@ def compose(mx, name, attrs, n):
     return given, own
 
 
-def compute(mx, np):
-    for op, name, attrs, specs, options in cases():
+def compute(mx, np, cases):
+    for op, name, attrs, specs, options in cases:
         rng = np.random.default_rng(sum(map(ord, op + name)))
         arrays = [fill(spec, rng) for spec in specs]
         nd = [mx.nd.array(a, dtype=a.dtype) for a in arrays]
@@ -252,15 +349,20 @@ def compute(mx, np):
         grads = options['grad']
         for i in grads:
             nd[i].attach_grad()
-        with mx.autograd.record(train_mode=False):
-            outputs = call(mx, op, nd, attrs, mx.nd.zeros(arrays[0].shape) if op == '_copyto' else None)
-        outputs = outputs if isinstance(outputs, list) else [outputs]
-        document = dict(name=name, attrs=attrs, is_train=False, inputs=[encode(a) for a in arrays],
-                        outputs=[encode(o.asnumpy()) for o in outputs])
+        try:
+            with mx.autograd.record(train_mode=options.get('train_mode', False)):
+                out = mx.nd.zeros(arrays[0].shape) if op == '_copyto' else nd[0] if op == '_scatter_set_nd' else None
+                outputs = call(mx, op, nd, attrs, out)
+            outputs = outputs if isinstance(outputs, list) else [outputs]
+            document = dict(name=name, attrs=attrs, is_train=options.get('train_mode', False), inputs=[encode(a) for a in arrays],
+                            outputs=[encode(o.asnumpy()) for o in outputs])
+        except mx.base.MXNetError as error:
+            print('%s/%s is not recorded: %s' % (op, name, str(error).strip().split('\n')[-1]))
+            continue
         if grads and all(o.dtype.__name__.startswith('float') for o in outputs):
             heads = [mx.nd.array(np.arange(1, o.size + 1).reshape(o.shape), dtype=o.dtype) for o in outputs]
             try:
-                mx.autograd.backward(outputs, heads, train_mode=False)
+                mx.autograd.backward(outputs, heads, train_mode=options.get('train_mode', False))
                 document['gradients'] = [encode(x.grad.asnumpy()) if i in grads else None for i, x in enumerate(nd)]
             except mx.base.MXNetError:
                 pass  # there is no gradient
@@ -270,14 +372,15 @@ def compute(mx, np):
         graph = json.loads(own.tojson())
         rows, aux = graph['node_row_ptr'], own.list_auxiliary_states()
         names = [n[len('node_'):] for n in own.list_arguments() + aux]
-        document.update(input_names=names if len(names) == len(nd) else [], n_aux=len(aux), n_outputs=rows[-1] - rows[-2])
+        document.update(input_names=names if len(names) == len(nd) and options.get('names', True) else [], n_aux=len(aux),
+                        n_outputs=rows[-1] - rows[-2])
         yield op, document
 
 
-def compute_shapes(mx):
+def compute_shapes(mx, cases):
     def plain(shape):
         return None if shape is None or len(shape) == 0 else [d or None for d in shape]
-    for op, attrs, known in shape_cases():
+    for op, attrs, known in cases:
         document = dict(attrs=attrs, given=[plain(k) for k in known])
         try:
             symbol, _ = compose(mx, op, attrs, len(known))
@@ -290,9 +393,9 @@ def compute_shapes(mx):
         yield op, document
 
 
-def compute_types(mx, np):
+def compute_types(mx, np, cases):
     seen = set()
-    for op, _, attrs, specs, options in cases():
+    for op, _, attrs, specs, options in cases:
         if op in seen or not specs:
             continue
         seen.add(op)
@@ -309,17 +412,23 @@ def compute_types(mx, np):
                                outputs=[np.dtype(t).name for t in outs])
 
 
-def main():
+def record(cases, shape_cases, np_shape=False):
+    """Records these cases, or those of the operators that the command line names. Cases of an operator that were recorded before
+    stay. With `np_shape`, shapes are as in NumPy. If MXNet fails in an allocation, recording fewer operators at once helps."""
+    import sys
     import mxnet as mx
+    if sys.argv[1:]:
+        cases, shape_cases = [[case for case in all_cases if case[0] in sys.argv[1:]] for all_cases in (cases, shape_cases)]
     import numpy as np
+    mx.util.set_np_shape(np_shape)
     documents = {}
-    for key, results in [('values', compute(mx, np)), ('shapes', compute_shapes(mx)), ('types', compute_types(mx, np))]:
+    for key, results in [('values', compute(mx, np, cases)), ('shapes', compute_shapes(mx, shape_cases)),
+                         ('types', compute_types(mx, np, cases))]:
         for op, document in results:
             documents.setdefault(op, dict(values=[], shapes=[], types=[]))[key].append(document)
     for op, document in documents.items():
         path = os.path.join(GOLDEN, op + '.json')
         if os.path.exists(path):
-            # `make_golden.py` has recorded this operator too: its cases stay.
             with open(path) as f:
                 before = json.load(f)
             for key in ('values', 'shapes', 'types'):
@@ -334,4 +443,4 @@ def main():
 
 
 if __name__ == '__main__':
-    main()
+    record(cases(), shape_cases())

@@ -1,0 +1,3 @@
+//! Products of multi-head attention.
+
+pub mod interleaved;

@@ -1,0 +1,168 @@
+//! Random numbers of many distributions. Each element of a result has its own stream of random blocks, so the numbers do not
+//! depend on the number of threads. They are not MXNet's numbers: only the distributions are the same.
+
+use crate::families::random::{normal, uniform};
+use crate::numeric;
+use mxrs_op::{RandomCall, RefOutput, RunMode};
+use mxrs_types::{Error, Result};
+
+/// The random blocks of one element.
+pub struct Stream {
+    random: RandomCall,
+    next: u64,
+}
+
+/// Blocks that an element may use before it uses those of the next one: rejection methods need more only with a probability
+/// that is practically 0.
+const BLOCKS: u64 = 1 << 20;
+
+impl Stream {
+    /// The stream of element number `index`.
+    pub fn new(random: RandomCall, index: usize) -> Self {
+        Self { random, next: (index as u64).wrapping_mul(BLOCKS) }
+    }
+
+    fn block(&mut self) -> [u32; 4] {
+        self.next = self.next.wrapping_add(1);
+        self.random.block(self.next - 1)
+    }
+
+    /// Uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        let [a, b, ..] = self.block();
+        uniform([a, b])
+    }
+
+    /// Normal with mean 0 and variance 1.
+    pub fn normal(&mut self) -> f64 {
+        normal(self.block())
+    }
+
+    /// Exponential with mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        -(1.0 - self.uniform()).ln()
+    }
+
+    /// Gamma with this shape and scale 1 (Marsaglia and Tsang 2000).
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        if !shape.is_finite() {
+            return shape;
+        }
+        if shape < 1.0 {
+            let factor = (1.0 - self.uniform()).powf(1.0 / shape);
+            return self.gamma(shape + 1.0) * factor;
+        }
+        let d = shape - 1.0 / 3.0;
+        loop {
+            let x = self.normal();
+            let v = (1.0 + x / (9.0 * d).sqrt()).powi(3);
+            if v > 0.0 && (1.0 - self.uniform()).ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
+                return d * v;
+            }
+        }
+    }
+
+    /// Poisson with this mean: by products of uniform numbers if it is small, else by rejection (Hörmann 1993).
+    pub fn poisson(&mut self, mean: f64) -> f64 {
+        if mean.is_nan() || mean.is_infinite() {
+            return mean;
+        }
+        if mean < 12.0 {
+            let (limit, mut product, mut count) = ((-mean).exp(), self.uniform(), 0.0);
+            while product > limit {
+                product *= self.uniform();
+                count += 1.0;
+            }
+            return count;
+        }
+        let b = 0.931 + 2.53 * mean.sqrt();
+        let a = -0.059 + 0.02483 * b;
+        let scale = 1.1239 + 1.1328 / (b - 3.4);
+        let limit = 0.9277 - 3.6224 / (b - 2.0);
+        loop {
+            let (u, v) = (self.uniform() - 0.5, 1.0 - self.uniform());
+            let rest = 0.5 - u.abs();
+            let k = ((2.0 * a / rest + b) * u + mean + 0.43).floor();
+            if rest >= 0.07 && v <= limit {
+                return k;
+            }
+            if k < 0.0 || (rest < 0.013 && v > rest) {
+                continue;
+            }
+            if (v * scale / (a / (rest * rest) + b)).ln() <= k * mean.ln() - mean - libm::lgamma(k + 1.0) {
+                return k;
+            }
+        }
+    }
+}
+
+/// Writes one number for each element.
+///
+/// # Errors
+/// Fails without random numbers.
+pub fn fill(output: &mut RefOutput<'_>, mode: RunMode, mut draw: impl FnMut(&mut Stream, usize) -> f64) -> Result<()> {
+    let random = mode.random.ok_or_else(|| Error::invalid("random numbers", "none", "a seed and a number"))?;
+    let n = output.desc.shape.n_elements();
+    let values: Vec<f64> = (0..n).map(|i| draw(&mut Stream::new(random, i), i)).collect();
+    numeric::write(output, &values);
+    Ok(())
+}
+
+/// A distribution with at most two parameters.
+pub trait Law: 'static {
+    /// What a parameter of a position must be, and whether these parameters are.
+    fn accepts(params: [f64; 2]) -> std::result::Result<(), (usize, &'static str)>;
+    /// Draws a number.
+    fn draw(stream: &mut Stream, params: [f64; 2]) -> f64;
+}
+
+macro_rules! laws {
+    ($($(#[$doc:meta])* $type:ident ($a:ident, $b:ident) [$($at:literal: $accepted:expr, $expected:literal);*]
+        |$stream:ident| $draw:expr;)*) => {
+        $($(#[$doc])*
+        pub struct $type;
+
+        impl Law for $type {
+            fn accepts([$a, $b]: [f64; 2]) -> std::result::Result<(), (usize, &'static str)> {
+                let _ = ($a, $b);
+                // NaN is not accepted either.
+                $(match $accepted {
+                    true => {}
+                    false => return Err(($at, $expected)),
+                })*
+                Ok(())
+            }
+            fn draw($stream: &mut Stream, [$a, $b]: [f64; 2]) -> f64 {
+                let _ = $b;
+                $draw
+            }
+        })*
+    };
+}
+
+laws! {
+    /// Uniform from `low` to `high`.
+    Uniform (low, high) [1: high >= low, "a number from low on"] |stream| low + (high - low) * stream.uniform();
+    /// Normal with a mean and a standard deviation.
+    Normal (mean, deviation) [1: deviation >= 0.0, "a number that is not negative"] |stream| mean + deviation * stream.normal();
+    /// Exponential with a rate.
+    Exponential (rate, _unused) [0: rate > 0.0, "a positive number"] |stream| stream.exponential() / rate;
+    /// Gamma with a shape and a scale.
+    Gamma (shape, scale) [0: shape > 0.0, "a positive number"; 1: scale > 0.0, "a positive number"]
+        |stream| scale * stream.gamma(shape);
+    /// Poisson with a mean.
+    Poisson (mean, _unused) [0: mean >= 0.0, "a number that is not negative"] |stream| stream.poisson(mean);
+    /// The number of failures before `k` successes with probability `p`.
+    NegativeBinomial (k, p) [0: k >= 0.0, "a number that is not negative"; 1: p > 0.0 && p <= 1.0, "a probability above 0"]
+        |stream| if p >= 1.0 || k == 0.0 { 0.0 } else {
+            let mean = stream.gamma(k) * (1.0 - p) / p;
+            stream.poisson(mean)
+        };
+    /// Negative binomial with a mean and a dispersion.
+    GeneralizedNegativeBinomial (mean, dispersion) [0: mean >= 0.0, "a number that is not negative";
+        1: dispersion >= 0.0, "a number that is not negative"]
+        |stream| if dispersion == 0.0 { stream.poisson(mean) } else {
+            let mean = stream.gamma(1.0 / dispersion) * dispersion * mean;
+            stream.poisson(mean)
+        };
+}

@@ -1,0 +1,6 @@
+//! Random numbers of many distributions, and their densities.
+
+pub mod densities;
+pub mod laws;
+pub mod multinomial;
+pub mod randint;
