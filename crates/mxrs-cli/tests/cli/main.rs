@@ -11,6 +11,8 @@ mod help;
 mod hostile;
 mod im2rec;
 mod interrupt;
+#[cfg(unix)]
+mod launch;
 mod mxrs;
 mod ops;
 mod plan;
