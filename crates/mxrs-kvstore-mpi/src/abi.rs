@@ -39,9 +39,7 @@ impl Abi {
     pub(crate) fn numbers(self) -> Option<Numbers> {
         match self {
             Self::OpenMpi => None,
-            Self::Mpich => {
-                Some(Numbers { comm_world: 0x4400_0000, byte: 0x4c00_010d, errors_return: 0x5400_0001 })
-            }
+            Self::Mpich => Some(Numbers { comm_world: 0x4400_0000, byte: 0x4c00_010d, errors_return: 0x5400_0001 }),
             Self::Standard => Some(Numbers { comm_world: 0x101, byte: 0x247, errors_return: 0x143 }),
         }
     }

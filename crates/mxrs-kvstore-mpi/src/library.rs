@@ -27,10 +27,11 @@ macro_rules! functions {
         impl Functions {
             /// # Safety
             /// The library is an MPI library, and is never unloaded.
-            unsafe fn of(library: &Library) -> std::result::Result<Self, libloading::Error> {
+            unsafe fn of(library: &Library) -> std::result::Result<Self, String> {
+                let missing = |name: &str| format!("it does not have {name}, so it is not an MPI library");
                 // SAFETY: the functions have these arguments in the MPI standard. A handle has the size of a pointer, or
                 // is an `int` in the same register.
-                unsafe { Ok(Self { $($field: *library.get($name)?,)+ }) }
+                unsafe { Ok(Self { $($field: *library.get($name).map_err(|_| missing($name))?,)+ }) }
             }
         }
     };
@@ -98,7 +99,7 @@ impl Mpi {
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) };
         let library: &'static Library = Box::leak(Box::new(library.map_err(|error| error.to_string())?));
         // SAFETY: the library is leaked, so it is never unloaded. It has MPI's functions if it has all these names.
-        let functions = unsafe { Functions::of(library) }.map_err(|error| error.to_string())?;
+        let functions = unsafe { Functions::of(library) }?;
         let address = |name: &str| -> Option<Handle> {
             // SAFETY: the symbol is used as an address only.
             let symbol: Symbol<*const c_void> = unsafe { library.get(name) }.ok()?;

@@ -17,7 +17,11 @@ use std::time::{Duration, Instant};
 
 /// Launchers with the flags that they need, and the library that belongs to them.
 const FOUND: [(&str, &[&str], &str); 2] = [
-    ("mpirun.openmpi", &["--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"], "libmpi.so.40"),
+    (
+        "mpirun.openmpi",
+        &["--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
+        "libmpi.so.40",
+    ),
     ("mpirun.mpich", &[], "libmpich.so.12"),
 ];
 
@@ -126,9 +130,14 @@ fn one_worker() {
         for (key, n) in sizes.iter().enumerate() {
             let first: Vec<f32> = (0..*n).map(|i| element(rank, 99, i)).collect();
             let array = NdArray::from_slice(&context, [*n], &first).unwrap();
-            store.broadcast(&[(Key::Int(key as i64), array.clone())], &[(Key::Int(key as i64), array.clone())], 0).unwrap();
+            store
+                .broadcast(&[(Key::Int(key as i64), array.clone())], &[(Key::Int(key as i64), array.clone())], 0)
+                .unwrap();
             let first = array.to_vec::<f32>().unwrap();
-            assert!(first.iter().enumerate().all(|(i, value)| *value == element(0, 99, i)), "the first value of worker 0");
+            assert!(
+                first.iter().enumerate().all(|(i, value)| *value == element(0, 99, i)),
+                "the first value of worker 0"
+            );
         }
         for round in 0..3 {
             let arrays: Vec<NdArray> = sizes

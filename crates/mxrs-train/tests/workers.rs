@@ -43,7 +43,8 @@ fn data(ranks: std::ops::Range<usize>, n_workers: usize) -> NdArrayIter {
     let taken: Vec<usize> = (0..n).filter(|i| is_taken(*i)).collect();
     let rows: Vec<f32> = taken.iter().flat_map(|i| rows[i * 6..i * 6 + 6].to_vec()).collect();
     let labels: Vec<f32> = taken.iter().map(|i| labels[*i]).collect();
-    let dense = |shape: &[usize], values: &[f32]| -> Dense { Tensor::from_slice(shape, values).unwrap().into_dense().unwrap() };
+    let dense =
+        |shape: &[usize], values: &[f32]| -> Dense { Tensor::from_slice(shape, values).unwrap().into_dense().unwrap() };
     let builder = NdArrayIter::builder(ROWS * ranks.len());
     let builder = builder.data("data", dense(&[taken.len(), 6], &rows));
     builder.label("softmax_label", dense(&[taken.len()], &labels)).build().unwrap()

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The names of these stores.
 pub(crate) const NAMES: [&str; 5] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3"];
 
-/// How the other workers are told apart and reached, from the settings.
+/// How this process reaches the other workers, from the settings.
 struct Connection {
     engine: StoreEngine,
     place: Option<Place>,
@@ -120,7 +120,11 @@ impl Connection {
         let folder = self.folder.as_ref().filter(|folder| folder.starts_with('/'));
         let folder = folder.ok_or_else(|| {
             let got = self.folder.as_deref().unwrap_or("nothing");
-            Error::invalid("DMLC_PS_ROOT_URI with DMLC_LOCAL=1", got, "the folder of the sockets; `mxrs launch` sets it")
+            Error::invalid(
+                "DMLC_PS_ROOT_URI with DMLC_LOCAL=1",
+                got,
+                "the folder of the sockets; `mxrs launch` sets it",
+            )
         })?;
         let place = self.place;
         let n_workers = self.n_workers.or(place.and_then(|place| place.size));

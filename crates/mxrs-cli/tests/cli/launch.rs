@@ -101,9 +101,10 @@ fn a_job_is_listed_and_killed_by_its_name() {
     wait_until("the launcher ends", || launch.0.try_wait().unwrap().is_some());
     assert_eq!(launch.0.wait().unwrap().code(), Some(143));
     assert_eq!(list(), "");
-    let left = std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == b"sleep\x0061.5\x00")
-    });
+    let left = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == b"sleep\x0061.5\x00"));
     assert!(!left, "a worker still runs");
 }
 

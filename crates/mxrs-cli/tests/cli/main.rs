@@ -13,6 +13,8 @@ mod im2rec;
 mod interrupt;
 #[cfg(unix)]
 mod launch;
+#[cfg(unix)]
+mod launch_bits;
 mod mxrs;
 mod ops;
 mod plan;

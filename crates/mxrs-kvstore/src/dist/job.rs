@@ -121,7 +121,11 @@ impl Running {
         };
         if kind == Kind::Value {
             let Some(sum) = self.sums.get_mut(&number) else {
-                return Err(self.refused(from, format!("a second value of piece {number}"), "one in each round".into()));
+                return Err(self.refused(
+                    from,
+                    format!("a second value of piece {number}"),
+                    "one in each round".into(),
+                ));
             };
             let id = self.job.id;
             let what = || format!("key {}, round {}", self.job.label, id.round);
@@ -195,6 +199,8 @@ pub(super) fn overdue(seconds: f64, waits: &[String]) -> Error {
     let more = if waits.len() > 3 { format!("; and {} more", waits.len() - 3) } else { String::new() };
     lost(
         io::ErrorKind::TimedOut,
-        format!("this worker has waited {seconds:.0} s for {shown}{more}: all workers must push the same keys equally often"),
+        format!(
+            "this worker has waited {seconds:.0} s for {shown}{more}: all workers must push the same keys equally often"
+        ),
     )
 }

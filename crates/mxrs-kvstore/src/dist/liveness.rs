@@ -69,9 +69,7 @@ impl Liveness {
     /// The workers to which a sign of life is due.
     pub fn due(&self, own: usize) -> Vec<usize> {
         let Some(interval) = self.options.heartbeat else { return Vec::new() };
-        (0..self.sent.len())
-            .filter(|&to| to != own && !self.left[to] && self.sent[to].elapsed() >= interval)
-            .collect()
+        (0..self.sent.len()).filter(|&to| to != own && !self.left[to] && self.sent[to].elapsed() >= interval).collect()
     }
 
     /// The error for a worker that is silent for too long, if there is one.

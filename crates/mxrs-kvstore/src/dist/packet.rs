@@ -33,15 +33,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [
-        Self::First,
-        Self::Value,
-        Self::Outcome,
-        Self::Collect,
-        Self::Heartbeat,
-        Self::Bye,
-        Self::Failure,
-    ];
+    const ALL: [Self; 7] =
+        [Self::First, Self::Value, Self::Outcome, Self::Collect, Self::Heartbeat, Self::Bye, Self::Failure];
 }
 
 /// The header of a message.

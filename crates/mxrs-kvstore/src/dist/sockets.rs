@@ -99,7 +99,8 @@ fn listen(path: &Path, rank: usize) -> Result<UnixListener> {
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
             if UnixStream::connect(path).is_ok() {
-                let got = format!("a second process with rank {rank}, next to the one that listens at {}", path.display());
+                let got =
+                    format!("a second process with rank {rank}, next to the one that listens at {}", path.display());
                 return Err(Error::invalid("workers", got, "one process for each rank"));
             }
             std::fs::remove_file(path).map_err(failed)?;

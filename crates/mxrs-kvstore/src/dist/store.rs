@@ -245,8 +245,13 @@ impl KvStore for DistSync {
             let label: Arc<str> = key.to_string().into();
             let n_elements = stored.shape().n_elements();
             // Pieces of the first value, which worker 0 sends.
-            let rules =
-                Rules { n_workers: 1, big_array_elements: u64::MAX, slice_elements: None, is_divisible: false, grain: 1 };
+            let rules = Rules {
+                n_workers: 1,
+                big_array_elements: u64::MAX,
+                slice_elements: None,
+                is_divisible: false,
+                grain: 1,
+            };
             let pieces = plan(&[n_elements], &rules).pop().unwrap_or_default().into();
             let codec = Codec { dtype: stored.dtype(), compression: None };
             let round = self.round(state.keys.len(), 0, &label, &pieces, codec, 0);
@@ -320,7 +325,8 @@ impl KvStore for DistSync {
 
     fn residuals(&self) -> Result<Vec<Residual>> {
         let state = self.state.lock();
-        let known = |(number, position, array)| Some(Residual { key: state.entries.key_of(number)?.clone(), position, array });
+        let known =
+            |(number, position, array)| Some(Residual { key: state.entries.key_of(number)?.clone(), position, array });
         Ok(state.buffers.residuals().into_iter().filter_map(known).collect())
     }
 

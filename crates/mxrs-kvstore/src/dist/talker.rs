@@ -191,14 +191,19 @@ impl Talker {
     /// A message for a job, which may not have begun.
     fn piece(&mut self, from: usize, header: &Header, packet: Packet) -> Result<()> {
         let (id, kind) = (RoundId::of(header), header.kind);
-        let place = [kind, Kind::Value].map(|first| (id, first)).into_iter().find(|place| {
-            self.running.get(place).is_some_and(|running| running.job.phase.kinds().contains(&kind))
-        });
+        let place = [kind, Kind::Value]
+            .map(|first| (id, first))
+            .into_iter()
+            .find(|place| self.running.get(place).is_some_and(|running| running.job.phase.kinds().contains(&kind)));
         let Some(place) = place else {
             let next = self.next.get(&(id.store, id.key, kind)).copied().unwrap_or(0);
             if id.round < next {
                 let what = format!("message of worker {from} for key number {}", id.key);
-                return Err(Error::invalid(what, format!("round {}", id.round), format!("round {next} or a later one")));
+                return Err(Error::invalid(
+                    what,
+                    format!("round {}", id.round),
+                    format!("round {next} or a later one"),
+                ));
             }
             self.early.entry((id, kind)).or_default().push((from, header.piece, packet));
             return Ok(());

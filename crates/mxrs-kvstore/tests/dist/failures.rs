@@ -79,16 +79,16 @@ fn a_round_that_a_worker_does_not_begin_is_named() {
         std::thread::sleep(Duration::from_secs(1));
         group.barrier().unwrap_err().to_string()
     });
-    assert!(errors[0].contains("`second`") && errors[0].contains("worker 1") && errors[0].contains("round 1"), "{errors:?}");
+    assert!(
+        errors[0].contains("`second`") && errors[0].contains("worker 1") && errors[0].contains("round 1"),
+        "{errors:?}"
+    );
     assert!(errors[1].contains("worker 0 reports: ") && errors[1].contains("`second`"), "{errors:?}");
 }
 
 #[test]
 fn workers_with_different_keys_are_refused() {
-    for (keys, words) in [
-        (["a", "c"], "`key `c` float32 (2,)`"),
-        (["b", "a"], "`key `b` float32 (2,)`"),
-    ] {
+    for (keys, words) in [(["a", "c"], "`key `c` float32 (2,)`"), (["b", "a"], "`key `b` float32 (2,)`")] {
         let errors = on_workers(3, |group| {
             let context = context();
             let store = store_of("dist_sync", &context, &KvStoreOptions::default(), &group);
@@ -143,6 +143,9 @@ fn what_these_stores_do_not_do_is_said() {
     });
     for [sparse, pull, unknown, shape] in errors {
         assert!(sparse.contains("row-sparse values of key `w`") && sparse.contains("dist_sync"), "{sparse}");
-        assert!(pull.contains("dist_sync") && unknown.contains("`v`") && shape.contains("(4, 2)"), "{pull} {unknown} {shape}");
+        assert!(
+            pull.contains("dist_sync") && unknown.contains("`v`") && shape.contains("(4, 2)"),
+            "{pull} {unknown} {shape}"
+        );
     }
 }

@@ -42,12 +42,7 @@ pub fn store_of(name: &str, context: &ArrayContext, options: &KvStoreOptions, gr
 }
 
 /// The float32 value of a key. `context` is that of the store.
-pub fn pulled(
-    context: &ArrayContext,
-    store: &dyn KvStore,
-    key: &str,
-    shape: &[usize],
-) -> mxrs_types::Result<Vec<f32>> {
+pub fn pulled(context: &ArrayContext, store: &dyn KvStore, key: &str, shape: &[usize]) -> mxrs_types::Result<Vec<f32>> {
     let out = NdArray::zeros(context, shape, mxrs_types::DType::F32)?;
     store.pull(&[(Key::from(key), out.clone())], 0)?;
     out.to_vec()

@@ -158,7 +158,8 @@ fn devices_of_a_worker_are_summed_before_the_workers() {
         store.init(&[("w".into(), on(&context, 0, &[50], &[0.0f32; 50]))]).unwrap();
         let sums: Vec<Vec<f32>> = (0..2)
             .map(|rank| {
-                let devices: Vec<NdArray> = (0..3).map(|id| on(&context, id, &[50], &value_of(rank, id as u64, 50))).collect();
+                let devices: Vec<NdArray> =
+                    (0..3).map(|id| on(&context, id, &[50], &value_of(rank, id as u64, 50))).collect();
                 store.push(&values("w", &devices), 0).unwrap();
                 pulled(&context, &*store, "w", &[50]).unwrap()
             })
@@ -215,7 +216,11 @@ fn bytes_are_gathered_in_the_order_of_ranks() {
         let own = vec![store.rank() as u8; 3_000_000 * store.rank()];
         let all = store.all_gather(&own).unwrap();
         let at_first = store.gather(&own).unwrap();
-        (all.iter().map(Vec::len).collect::<Vec<_>>(), all == at_first.clone().unwrap_or(all.clone()), at_first.is_some())
+        (
+            all.iter().map(Vec::len).collect::<Vec<_>>(),
+            all == at_first.clone().unwrap_or(all.clone()),
+            at_first.is_some(),
+        )
     });
     let lengths = vec![0, 3_000_000, 6_000_000];
     assert_eq!(results, [(lengths.clone(), true, true), (lengths.clone(), true, false), (lengths, true, false)]);

@@ -36,7 +36,8 @@ impl Exchange {
             let SafeTensors { tensors, metadata } = SafeTensors::from_bytes(bytes, &Options::default())?;
             Ok(SavedStates { tensors, metadata })
         };
-        let all = all.iter().map(read).collect::<Result<Vec<_>>>().context(|| "reading states of workers".to_owned())?;
+        let all =
+            all.iter().map(read).collect::<Result<Vec<_>>>().context(|| "reading states of workers".to_owned())?;
         let first = self.copies.first().map_or(&[][..], |first| first);
         let shapes = first.iter().map(|param| (param.name.as_str(), param.weight.shape())).collect();
         joined(all, &shapes)

@@ -109,9 +109,8 @@ impl Module {
         if let Some(exchange) = &self.exchange {
             match &state.optimizer {
                 OptimizerStates::Own(states) => exchange.set_saved_states(states)?,
-                OptimizerStates::Pickled(states) => exchange.set_states(|update, nd, params| {
-                    update.set_pickled_states(nd, params, &self.by_name(states))
-                })?,
+                OptimizerStates::Pickled(states) => exchange
+                    .set_states(|update, nd, params| update.set_pickled_states(nd, params, &self.by_name(states)))?,
             }
             if self.n_workers() == 1 && state.copies.n_devices == self.contexts.len() {
                 exchange.set_residuals(&state.copies.residuals)?;

@@ -64,7 +64,11 @@ impl Module {
         let mut bytes = Vec::new();
         for name in names {
             let array = self.first()?.executor().argument(name)?;
-            array.read_bytes(<[u8]>::to_vec).context(|| format!("reading `{name}`"))?.iter().for_each(|b| bytes.push(*b));
+            array
+                .read_bytes(<[u8]>::to_vec)
+                .context(|| format!("reading `{name}`"))?
+                .iter()
+                .for_each(|b| bytes.push(*b));
         }
         let all = store.all_gather(&bytes)?;
         let mut begin = 0;

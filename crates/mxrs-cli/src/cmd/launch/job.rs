@@ -79,7 +79,8 @@ impl Job {
     /// Fails if the file cannot be written.
     pub fn write(&self, record: &Record) -> Outcome {
         let path = self.folder.path().join(FILE);
-        let text = serde_json::to_vec(record).map_err(|error| Failure::Run(Error::invalid("job", error, "a record")))?;
+        let text =
+            serde_json::to_vec(record).map_err(|error| Failure::Run(Error::invalid("job", error, "a record")))?;
         std::fs::write(&path, text).map_err(|error| Failure::Run(Error::io(path, &error)))
     }
 }

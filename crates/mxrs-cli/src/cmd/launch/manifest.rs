@@ -27,7 +27,9 @@ pub fn print(args: &Args) -> Outcome {
 
 fn manifest(args: &Args) -> Outcome<Value> {
     let Some(image) = &args.image else {
-        return Err(Failure::Usage("--launcher k8s: --image IMAGE is needed: an image with mxrs and an MPI library".into()));
+        return Err(Failure::Usage(
+            "--launcher k8s: --image IMAGE is needed: an image with mxrs and an MPI library".into(),
+        ));
     };
     let mut variables = args.variables("mpi");
     variables.push(("MXRS_KVSTORE_ENGINE".into(), "mpi".into()));
@@ -45,7 +47,8 @@ fn manifest(args: &Args) -> Outcome<Value> {
             }
         }),
         Kind::MpiJob => {
-            let mut launch: Vec<String> = ["mpirun", "-n", &n.to_string(), "--allow-run-as-root"].map(str::to_owned).into();
+            let mut launch: Vec<String> =
+                ["mpirun", "-n", &n.to_string(), "--allow-run-as-root"].map(str::to_owned).into();
             launch.extend(variables.iter().flat_map(|(name, value)| ["-x".to_owned(), format!("{name}={value}")]));
             launch.extend(command);
             json!({

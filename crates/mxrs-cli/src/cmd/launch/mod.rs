@@ -137,7 +137,7 @@ pub fn run(args: &Args) -> Outcome {
         tracing::warn!("--num-servers has no effect: the workers of dist_sync keep and update the values");
     }
     if !args.env_server.is_empty() {
-        tracing::warn!("--env-server has no effect: there are no servers");
+        tracing::warn!("--env-server has no effect: a job has workers only");
     }
     match launcher {
         Launcher::Local => workers::run(args),

@@ -19,7 +19,7 @@ enum Runner {
 /// The command that starts the workers.
 ///
 /// # Errors
-/// [`Failure::Usage`] if there is no `mpirun` or `mpiexec`, or one that is not known.
+/// [`Failure::Usage`] if neither `mpirun` nor `mpiexec` of a known MPI is found.
 pub fn command(args: &Args) -> Outcome<Vec<OsString>> {
     let mut found = None;
     for name in ["mpirun", "mpiexec"] {
@@ -34,7 +34,7 @@ pub fn command(args: &Args) -> Outcome<Vec<OsString>> {
     let Some((name, runner)) = found else {
         let launcher = if args.launcher() == Launcher::Ssh { "ssh" } else { "mpi" };
         return Err(Failure::Usage(format!(
-            "--launcher {launcher}: there is no mpirun of Open MPI, MPICH or Intel MPI in PATH; install one of them, or use \
+            "--launcher {launcher}: no mpirun of Open MPI, MPICH or Intel MPI is in PATH; install one of them, or use \
              --launcher local on one machine"
         )));
     };

@@ -39,7 +39,8 @@ mod tests {
 
     #[test]
     fn srun_gets_its_flags() {
-        let words = ["launch", "-n", "4", "--queue", "gpus", "--jobname", "digits", "--env-worker", "A:1,2", "train", "-x"];
+        let words =
+            ["launch", "-n", "4", "--queue", "gpus", "--jobname", "digits", "--env-worker", "A:1,2", "train", "-x"];
         let Line { args } = clap::Parser::parse_from(words);
         assert_eq!(
             shown(&line(&args, "pmix")),

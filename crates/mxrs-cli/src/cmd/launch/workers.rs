@@ -120,13 +120,18 @@ pub fn shown(command: &[OsString]) -> String {
 /// A word as a shell writes it.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 fn watch(job: &Job, commands: Vec<(Option<u32>, Command)>, args: &Args) -> Outcome {
     let mut all = Vec::new();
     for (rank, mut command) in commands {
-        let started = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
+        let started =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
         let mut child = match started {
             Ok(child) => child,
             Err(error) => {

@@ -43,10 +43,9 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let options = BindOptions { autocast: plan.autocast(), ..runtime.bind_options() };
     let host = On { runtime: runtime.clone(), options };
     let workers = if plan.training.test_io { None } else { store::workers(&plan.training, &host)? };
-    let share = workers.as_ref().map_or(Share { rank: 0, n_workers: 1 }, |store| Share {
-        rank: store.rank(),
-        n_workers: store.num_workers(),
-    });
+    let share = workers
+        .as_ref()
+        .map_or(Share { rank: 0, n_workers: 1 }, |store| Share { rank: store.rank(), n_workers: store.num_workers() });
     // Workers need different random numbers, for dropout.
     let seed = plan.training.seed.wrapping_add((share.rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     runtime.arrays().random().seed(seed);

@@ -59,9 +59,9 @@ pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
             Ok(compression) => Ok(Some(compression)),
             Err(error) => usage(format!("--gc-threshold: {error}")),
         },
-        kind @ ("1bit" | "2bit") => {
-            usage(format!("--gc-type {kind}: the store `{store}` does not compress gradients; --kv-store device and dist_sync do"))
-        }
+        kind @ ("1bit" | "2bit") => usage(format!(
+            "--gc-type {kind}: the store `{store}` does not compress gradients; --kv-store device and dist_sync do"
+        )),
         other => usage(format!("--gc-type: `{other}` is not none, 2bit or 1bit")),
     }
 }
