@@ -25,6 +25,8 @@ struct Connection {
     options: GroupOptions,
     role: Option<Role>,
     in_slices: bool,
+    /// What the launcher says about the job, for the log.
+    job: String,
 }
 
 /// Makes the stores. All stores of a runtime share one connection, which the first of them makes.
@@ -62,6 +64,9 @@ impl Connection {
             patience: Duration::from_secs(distributed.patience_s.get()),
             window: distributed.water_mark.unwrap_or(GroupOptions::default().window),
         };
+        let cluster = distributed.cluster.map_or("unknown", |cluster| cluster.word());
+        let n_servers = distributed.n_servers.map_or(0, usize::from);
+        let job = format!("started by the launcher `{cluster}`; {n_servers} servers are not needed");
         let task = distributed.task_id.and_then(|task| i64::try_from(task).ok());
         Self {
             engine: distributed.engine,
@@ -74,6 +79,7 @@ impl Connection {
             options,
             role: distributed.role,
             in_slices: distributed.transport == Transport::P3,
+            job,
         }
     }
 
@@ -83,13 +89,15 @@ impl Connection {
             let reason = "the workers keep and update the values themselves; start workers only";
             return Err(Error::not_built(format!("the role `{}` (DMLC_ROLE)", role.word()), reason));
         }
+        tracing::debug!("{}", self.job);
         let by_mpi = self.place.is_some_and(|place| place.by != PlacedBy::Torchrun);
         match self.engine {
             StoreEngine::Mpi => self.mpi(),
             StoreEngine::Auto if by_mpi && !self.is_local => self.mpi(),
             StoreEngine::Local => self.sockets(),
             StoreEngine::Auto if self.is_local => self.sockets(),
-            StoreEngine::Auto => {
+            // The list of engines may grow.
+            _ => {
                 let expected = "a process that a launcher has started: `mxrs launch -n 2 -- COMMAND` starts two workers on this \
                                 machine, and `mpirun -n 2 COMMAND` two workers that MPI connects";
                 Err(Error::invalid(format!("workers of the store `{name}`"), "no launcher", expected))

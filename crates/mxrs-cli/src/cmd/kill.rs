@@ -28,8 +28,7 @@ pub fn run(args: &Args) -> Outcome {
     let named = |name: &String| running.iter().find(|(other, ..)| other == name);
     if let Some(unknown) = args.jobs.iter().find(|name| named(name).is_none()) {
         let names: Vec<&str> = running.iter().map(|(name, ..)| name.as_str()).collect();
-        let there =
-            if names.is_empty() { "no other is".to_owned() } else { format!("running: {}", names.join(", ")) };
+        let there = if names.is_empty() { "no other is".to_owned() } else { format!("running: {}", names.join(", ")) };
         return Err(Failure::Usage(format!("JOB: no job `{unknown}` is running; {there}")));
     }
     if args.jobs.is_empty() && !args.all {

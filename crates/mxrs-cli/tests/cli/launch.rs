@@ -10,8 +10,7 @@ const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
 
 /// Launches shells that run this script.
 fn shells(n: &str, more: &[&str], script: &str) -> Ran {
-    let arguments = ["launch", "-n", n].iter().chain(more).chain(&["--", "sh", "-c", script]);
-    mxrs_with(&[PATH], arguments.copied())
+    mxrs_with(&[PATH], [&["launch", "-n", n], more, &["--", "sh", "-c", script]].concat())
 }
 
 #[test]
@@ -124,8 +123,8 @@ fn training(store: &str, prefix: &Path, more: &[&str]) -> Vec<String> {
 fn launched(n: usize, flags: &[&str], training: &[String]) -> Ran {
     let n = n.to_string();
     let own = env!("CARGO_BIN_EXE_mxrs");
-    let start = ["launch", "-n", &n].iter().chain(flags).chain(&["--", own]).map(|word| (*word).to_owned());
-    mxrs(start.chain(training.iter().cloned()))
+    let start = [&["launch", "-n", &n], flags, &["--", own]].concat();
+    mxrs(start.into_iter().map(str::to_owned).chain(training.iter().cloned()))
 }
 
 fn params(prefix: &Path, epoch: u64) -> Vec<u8> {

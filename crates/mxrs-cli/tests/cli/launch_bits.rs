@@ -41,7 +41,7 @@ fn joined(parts: &[Dense]) -> Dense {
     let values: Vec<f32> = parts.iter().flat_map(|part| part.to_f32_vec()).collect();
     let mut shape: Vec<usize> = parts[0].shape().to_vec();
     shape[0] *= parts.len();
-    Tensor::from_slice(Shape::from(shape), &values).unwrap().into_dense().unwrap()
+    Tensor::from_slice(Shape::from(&shape[..]), &values).unwrap().into_dense().unwrap()
 }
 
 /// The weights after the training in one process with `n` devices.
@@ -60,13 +60,12 @@ fn one_process(folder: &Path, n: usize, compression: Option<Compression>) -> Vec
     let graph = model("mlp", &options).unwrap().symbol.graph().unwrap();
     let mut module = Module::new(&runtime, &graph).unwrap().contexts((0..n as u32).map(Device::cpu)).unwrap();
     let whole = |descs: &[::mxrs::data::DataDesc]| {
-        descs.iter().cloned().map(|mut desc| {
-            desc.shape.dims_mut()[0] *= n;
-            desc
-        })
+        let mut descs = descs.to_vec();
+        descs.iter_mut().for_each(|desc| desc.shape.dims_mut()[0] *= n);
+        descs
     };
-    let data: Vec<_> = whole(parts[0].provide_data()).collect();
-    let label: Vec<_> = whole(parts[0].provide_label()).collect();
+    let data = whole(parts[0].provide_data());
+    let label = whole(parts[0].provide_label());
     module.bind(&data, &label, BindFor::default()).unwrap();
     // The initializer and the optimizer of MXNet's `train_mnist.py`.
     let (rnd_type, factor_type) = (::mxrs::models::RandomKind::Gaussian, ::mxrs::models::FactorKind::In);
@@ -97,9 +96,9 @@ fn one_process(folder: &Path, n: usize, compression: Option<Compression>) -> Vec
 fn launched(folder: &Path, n: usize, launch: &[&str], train: &[&str]) -> Option<Vec<(String, Vec<u8>)>> {
     let (workers, own, size, epochs) =
         (n.to_string(), env!("CARGO_BIN_EXE_mxrs"), BATCH.to_string(), EPOCHS.to_string());
-    let start = ["launch", "-n", &workers].iter().chain(launch).chain(&["--", own, "train", "mnist"]);
+    let start = [&["launch", "-n", &workers], launch, &["--", own, "train", "mnist"]].concat();
     let flags = ["--batch-size", &size, "--num-epochs", &epochs, "--threads", "1", "--model-prefix", "net"];
-    let ran = mxrs_in_with(folder, &[PATH], start.copied().chain(flags).chain(train.iter().copied()));
+    let ran = mxrs_in_with(folder, &[PATH], [&start[..], &flags, train].concat());
     if ran.code == Some(2) && ran.err.contains("no mpirun") {
         eprintln!("SKIPPED: {}", ran.err);
         return None;

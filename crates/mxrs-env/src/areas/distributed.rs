@@ -71,8 +71,8 @@ settings! {
             Kind::int(1, 65535);
         /// Number of workers; a barrier waits for all of them.
         n_workers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_WORKER" [B4 Owner Distributed];
-        /// Number of servers; the keys are distributed over them.
-        n_servers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_SERVER" [B5 Owner Servers];
+        /// Number of servers. The workers are the servers of mxrs, so any number is accepted, and logged.
+        n_servers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_SERVER" [B5 Owner Distributed];
         /// Network interface whose address this process announces.
         interface: Option<String> = unset("the first usable one"), "DMLC_INTERFACE" [B6 Owner Servers];
         /// Address that this process announces. Takes precedence over `DMLC_INTERFACE`.
@@ -102,7 +102,7 @@ settings! {
         /// Percentage of received messages that are dropped, for tests.
         drop_percent: u8 = 0, "PS_DROP_MSG" [B19 Owner Servers], Kind::int(0, 100);
         /// The launcher that started the job. The launcher sets this variable.
-        cluster: Option<Cluster> = unset("set by the launcher"), "DMLC_JOB_CLUSTER" [B20 Process Servers];
+        cluster: Option<Cluster> = unset("set by the launcher"), "DMLC_JOB_CLUSTER" [B20 Process Distributed];
         /// Index of this process among the processes with its role. The launcher sets this variable.
         task_id: Option<usize> = unset("set by the launcher"), "DMLC_TASK_ID" [B21 Process Distributed];
         /// What carries the messages of distributed stores: MPI, or sockets of one machine. With `auto`, MPI if a launcher of

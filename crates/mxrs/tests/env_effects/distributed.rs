@@ -1,7 +1,7 @@
-//! Rows D49, B1, B2, B4, B9 to B12, B15, B16, B21 and M12 to M14 of `docs/env.md`: how the workers of a distributed store find
+//! Rows D49, B1, B2, B4, B5, B9 to B12, B15, B16, B20, B21 and M12 to M14 of `docs/env.md`: how the workers of a distributed store find
 //! each other, and when they find out that one is dead.
 
-use crate::{Vars, runtime};
+use crate::{Vars, log_lines, runtime, warnings};
 use mxrs::Runtime;
 use mxrs::kvstore::{Key, KvStore, Value};
 use mxrs::ndarray::NdArray;
@@ -56,6 +56,16 @@ fn workers_of_one_machine_are_named_by_variables() {
         let sums = two(more, |runtime, store| (store.rank(), store.num_workers(), sum(runtime, &*store).unwrap()));
         assert_eq!(sums, [(0, 2, vec![3.0; 3]), (1, 2, vec![3.0; 3])], "{more:?}");
     }
+}
+
+/// The variables that MXNet's launcher sets, and that need nothing here, give no warnings.
+#[test]
+fn a_launcher_may_say_more() {
+    let more = [("DMLC_NUM_SERVER", "2"), ("DMLC_JOB_CLUSTER", "ssh"), ("DMLC_ROLE", "worker")];
+    assert_eq!(warnings(&more), Vec::<String>::new());
+    let (error, lines) = log_lines(|| error(&more, "dist_sync"));
+    assert!(error.contains("no launcher"), "{error}");
+    assert!(lines.iter().any(|line| line.contains("`ssh`; 2 servers are not needed")), "{lines:?}");
 }
 
 #[test]
