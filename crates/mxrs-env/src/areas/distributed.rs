@@ -62,7 +62,7 @@ words! {
 settings! {
     /// Roles, addresses and transport of distributed training.
     pub struct DistributedSettings in Distributed {
-        /// Role of this process. A server or scheduler starts serving as soon as the library is loaded.
+        /// Role of this process. Stores of mxrs connect workers only, and refuse the other roles.
         role: Option<Role> = unset("worker"), "DMLC_ROLE" [B1 Process Distributed];
         /// Host on which the scheduler listens. With `DMLC_LOCAL=1`, the folder of the sockets of the workers.
         root_uri: Option<String> = unset("required by distributed stores"), "DMLC_PS_ROOT_URI" [B2 Owner Distributed];
@@ -83,7 +83,7 @@ settings! {
         local: bool = 0, "DMLC_LOCAL" [B9 Owner Distributed];
         /// Transport of messages: TCP, TCP with prioritized slices, or RDMA.
         transport: Transport = zmq, "DMLC_PS_VAN_TYPE" [B10 Owner Distributed];
-        /// The most messages that wait for one receiver.
+        /// The most messages that are being sent to one worker. If unset, 4.
         water_mark: Option<usize> = unset("unbounded"), "DMLC_PS_WATER_MARK" [B11 Owner Distributed];
         /// Number of this process among the processes with its role. The runtime sets this variable.
         rank: Option<i64> = unset("written by the runtime"), "DMLC_RANK" [B12 Owner Distributed];
@@ -91,9 +91,9 @@ settings! {
         kubernetes: bool = 0, "DMLC_USE_KUBERNETES" [B13 Owner Servers];
         /// 1 logs connections, 2 also every message.
         verbose: u8 = 0, "PS_VERBOSE" [B14 Owner Servers], Kind::int(0, 2);
-        /// Seconds between two heartbeats to the scheduler; 0: none.
+        /// Seconds between two signs of life to the other workers; 0: none. If unset, 5.
         heartbeat_interval_s: u64 = 0, "PS_HEARTBEAT_INTERVAL" [B15 Owner Distributed];
-        /// Seconds without a heartbeat after which a process counts as dead; 0: never.
+        /// Seconds without a sign of life after which a worker counts as dead; 0: never. If unset, 30.
         heartbeat_timeout_s: u64 = 0, "PS_HEARTBEAT_TIMEOUT" [B16 Owner Distributed];
         /// Sends messages again if they were not acknowledged.
         resend: bool = 0, "PS_RESEND" [B17 Owner Servers];
