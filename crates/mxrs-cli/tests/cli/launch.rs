@@ -59,6 +59,9 @@ fn what_cannot_be_launched_is_named() {
         let err = mxrs(arguments).failed(2);
         assert!(err.contains(words), "{arguments:?}: {err}");
     }
+    // `mxrs` is this program, which is not in PATH here.
+    let ran = mxrs(["launch", "-n", "1", "mxrs", "--version"]);
+    assert!(ran.ok().contains("] mxrs "));
     let ran = mxrs(["launch", "-n", "2", "/no/such/program"]);
     assert!(ran.failed(1).contains("/no/such/program"));
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Kinds of manifests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
-    /// `TrainJob` of Kubeflow's Trainer 2
+    /// `TrainJob` of Kubeflow's Trainer 2, for a TrainingRuntime `<jobname>-runtime` with mlPolicy.mpi
     TrainJob,
     /// `MPIJob` of Kubeflow's MPI operator
     MpiJob,

@@ -101,7 +101,9 @@ fn program(command: &[OsString]) -> Outcome<Command> {
     let Some((name, arguments)) = command.split_first() else {
         return Err(Failure::Usage("COMMAND: the command of a worker is needed".into()));
     };
-    let mut command = Command::new(name);
+    // The workers run this program, whether or not it is in PATH.
+    let own = std::env::current_exe().ok().filter(|_| name == "mxrs");
+    let mut command = Command::new(own.map_or_else(|| name.clone(), OsString::from));
     command.args(arguments);
     Ok(command)
 }
