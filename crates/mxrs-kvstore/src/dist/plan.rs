@@ -88,7 +88,7 @@ fn cut(range: Range<usize>, most: usize) -> impl Iterator<Item = Range<usize>> {
 pub(super) fn owned(pieces: &[Piece], rank: usize) -> Range<usize> {
     let mut own = pieces.iter().filter(|piece| piece.owner == rank).map(|piece| &piece.elements);
     let Some(first) = own.next() else { return 0..0 };
-    first.start..own.last().unwrap_or(first).end
+    first.start..own.next_back().unwrap_or(first).end
 }
 
 #[cfg(test)]

@@ -28,6 +28,9 @@ const NAPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(20
 /// The pause between two looks at a polled wire while nothing is awaited.
 const IDLE_NAP: Duration = Duration::from_millis(1);
 
+/// A message whose job has not begun: the sender, the piece, and the message.
+type Early = (usize, u32, Packet);
+
 /// The thread's state.
 pub(super) struct Talker {
     wire: Box<dyn Wire>,
@@ -38,8 +41,8 @@ pub(super) struct Talker {
     running: HashMap<(RoundId, Kind), Running>,
     /// The first round that has not begun, by store, key and kind of message.
     next: HashMap<(u32, u32, Kind), u64>,
-    /// Messages whose jobs have not begun: sender, piece, message.
-    early: HashMap<(RoundId, Kind), Vec<(usize, u32, Packet)>>,
+    /// Messages whose jobs have not begun.
+    early: HashMap<(RoundId, Kind), Vec<Early>>,
     collections: Collections,
     failed: Option<Error>,
     ticked: Instant,
@@ -216,7 +219,7 @@ impl Talker {
         let step = running.take(from, kind, piece, packet)?;
         let priority = running.job.priority;
         if let Some(outcome) = step.outcome {
-            self.to_others(priority, Arc::new(outcome));
+            self.send_to_others(priority, Arc::new(outcome));
         }
         if step.is_done
             && let Some(running) = self.running.remove(&place)
@@ -256,7 +259,7 @@ impl Talker {
         for packet in chunks(number, bytes) {
             let packet = Arc::new(packet);
             match (to_all, rank) {
-                (true, _) => self.to_others(i32::MAX, packet),
+                (true, _) => self.send_to_others(i32::MAX, packet),
                 (false, 0) => {}
                 (false, _) => self.outbox.push(0, i32::MAX, packet),
             }
@@ -273,7 +276,7 @@ impl Talker {
         self.expect_none_left()
     }
 
-    fn to_others(&mut self, priority: i32, packet: Arc<Packet>) {
+    fn send_to_others(&mut self, priority: i32, packet: Arc<Packet>) {
         let rank = self.wire.rank();
         for to in (0..self.wire.size()).filter(|to| *to != rank) {
             self.outbox.push(to, priority, Arc::clone(&packet));
