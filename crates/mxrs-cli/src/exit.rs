@@ -17,6 +17,13 @@ pub enum Failure {
     Input(Error),
     /// The command failed while running.
     Run(Error),
+    /// A worker of a job failed.
+    Worker {
+        /// Which one, and how.
+        message: String,
+        /// Its exit code, which becomes that of this program.
+        code: u8,
+    },
     /// The user interrupted the command.
     Interrupted,
     /// The reader of the output has closed it.
@@ -55,6 +62,7 @@ impl Failure {
             Self::Run(_) => 1,
             Self::Usage(_) => 2,
             Self::Input(_) => 3,
+            Self::Worker { code, .. } => *code,
             Self::Interrupted => crate::interrupt::exit_code(),
             Self::ReaderGone => 0,
         })
@@ -71,7 +79,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(text) => f.write_str(text),
+            Self::Usage(text) | Self::Worker { message: text, .. } => f.write_str(text),
             Self::Input(error) | Self::Run(error) => write!(f, "{error}"),
             Self::Interrupted => f.write_str("interrupted"),
             Self::ReaderGone => f.write_str("the reader of the output has closed it"),

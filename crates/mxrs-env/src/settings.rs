@@ -20,6 +20,7 @@ macro_rules! groups {
             old_names: BTreeMap<&'static str, String>,
             data_folder: Option<PathBuf>,
             cache_folder: Option<PathBuf>,
+            place: Option<Place>,
         }
 
         /// The area and the variables of every settings struct, in the order of the listing.
@@ -43,6 +44,7 @@ macro_rules! groups {
                     old_names: std::mem::take(&mut resolver.old_names),
                     data_folder: resolver.snapshot.data_folder(),
                     cache_folder: resolver.snapshot.cache_folder(),
+                    place: Place::of(resolver.snapshot),
                 };
                 // Pool settings that were refused before have their defaults now, so no error about them is reported a
                 // second time.
@@ -203,6 +205,11 @@ impl Settings {
             Some(TuningCache::File(path)) => Some(path.clone()),
             None => self.cache_folder.as_ref().map(|folder| folder.join("mxrs").join("tuning.json")),
         }
+    }
+
+    /// The place of this process among those that a launcher has started. `None` if no launcher is known to have started it.
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
     }
 
     pub(crate) fn entries(&self) -> &[Entry] {

@@ -34,10 +34,12 @@
 //! sums that follow the links between GPUs.
 
 // Unsafe code is needed because arrays return raw pointers. `reduce` makes slices of arrays inside engine tasks that hold
-// the arrays' variables, and `sum` adds the elements behind the pointers that such a task passes on.
+// the arrays' variables, and `sum` adds the elements behind the pointers that such a task passes on. `dist` reads and writes
+// arrays from tasks, and from the thread that completes such a task.
 #![allow(unsafe_code)]
 
 mod compression;
+pub mod dist;
 mod in_process;
 mod key;
 mod name;

@@ -65,6 +65,18 @@ pub const NAMES: [&str; 16] = [
 const NEAR: f64 = 0.7;
 
 impl StoreType {
+    /// This store with messages in slices that are sent in the order of their priorities, as `p3` has them
+    /// (`DMLC_PS_VAN_TYPE=p3`). The name stays.
+    ///
+    /// # Errors
+    /// Fails if the store does not wait for all workers.
+    pub fn in_slices(self) -> Result<Self> {
+        match self.family {
+            Family::DistSync | Family::P3 => Ok(Self { family: Family::P3, ..self }),
+            _ => Err(Error::invalid("store of DMLC_PS_VAN_TYPE=p3", self.name, "dist_sync or one of its aliases")),
+        }
+    }
+
     /// The name as it was given.
     pub fn name(&self) -> &str {
         &self.name

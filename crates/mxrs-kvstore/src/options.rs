@@ -21,6 +21,8 @@ pub struct KvStoreOptions {
     pub reduction_threads: NonZeroUsize,
     /// The fewest elements of a large array (`MXNET_KVSTORE_BIGARRAY_BOUND`).
     pub big_array_elements: u64,
+    /// The most elements of one message of the store `p3` (`MXNET_KVSTORE_SLICE_THRESHOLD`).
+    pub slice_elements: u64,
     /// The threads that sum large arrays. If there is no team, the store starts one when it needs it.
     pub team: Option<Arc<Team>>,
     /// Whether one thread sums all rows of row-sparse values, however many they are (`MXNET_KVSTORE_SERIAL_PUSH`).
@@ -38,6 +40,7 @@ impl Default for KvStoreOptions {
         Self {
             reduction_threads: NonZeroUsize::MIN.saturating_add(3),
             big_array_elements: 1_000_000,
+            slice_elements: 40_000,
             team: None,
             serial_rows: false,
             watch: None,
@@ -79,6 +82,7 @@ impl fmt::Debug for KvStoreOptions {
         f.debug_struct("KvStoreOptions")
             .field("reduction_threads", &self.reduction_threads)
             .field("big_array_elements", &self.big_array_elements)
+            .field("slice_elements", &self.slice_elements)
             .field("serial_rows", &self.serial_rows)
             .field("tree", &self.tree)
             .finish_non_exhaustive()

@@ -3,6 +3,7 @@
 use crate::{Compression, Key, RowSparse, StoreType, Updater, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Error, Result};
+use std::ops::Range;
 
 /// A request for some rows of a stored value.
 #[derive(Clone, Debug)]
@@ -124,6 +125,34 @@ pub trait KvStore: Send + Sync {
     /// The number of workers.
     fn num_workers(&self) -> usize {
         1
+    }
+
+    /// The elements of the flattened value of a key that this worker updates, if workers divide the updates; `None` means all.
+    /// Some of the stores with several workers exchange the plan of the division in the first call, so all workers must
+    /// make it.
+    ///
+    /// # Errors
+    /// Fails for a key without a value, if the workers have different keys, or if a worker is lost.
+    fn updated_part(&self, key: &Key) -> Result<Option<Range<usize>>> {
+        let _ = key;
+        Ok(None)
+    }
+
+    /// Gives bytes to all workers, and returns those of every worker by rank. Waits until all workers have called this
+    /// function. All workers make their calls of this function, [`Self::gather`] and [`Self::barrier`] in the same order.
+    ///
+    /// # Errors
+    /// Fails if a worker is lost.
+    fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
+        Ok(vec![bytes.to_vec()])
+    }
+
+    /// Gives bytes to worker 0, which gets those of every worker by rank. The others get `None`, and do not wait.
+    ///
+    /// # Errors
+    /// Fails if a worker is lost.
+    fn gather(&self, bytes: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        Ok(Some(vec![bytes.to_vec()]))
     }
 
     /// Waits until all workers have called this function.

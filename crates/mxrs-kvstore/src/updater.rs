@@ -3,6 +3,7 @@
 use crate::{Key, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
+use std::ops::Range;
 
 /// One update: the sum that was pushed for a key, and the value to change.
 #[derive(Clone, Debug)]
@@ -13,6 +14,9 @@ pub struct Update {
     pub sum: Value,
     /// The stored value, to be overwritten.
     pub stored: NdArray,
+    /// If `sum` and `stored` are a part of the value of the key: its elements in the flattened value. Other workers update the
+    /// other parts.
+    pub part: Option<Range<usize>>,
     /// The priority of the push.
     pub priority: i32,
 }
@@ -25,6 +29,12 @@ pub trait Updater: Send {
     /// # Errors
     /// Fails if an update is refused. The push returns this error.
     fn update(&mut self, updates: &[Update]) -> Result<()>;
+
+    /// Whether a part of a value can be updated without the other parts: no new element depends on other elements, as it
+    /// would if an update used the norm of the value. If not, stores of several workers do not divide values.
+    fn is_elementwise(&self) -> bool {
+        true
+    }
 }
 
 impl<F: FnMut(&[Update]) -> Result<()> + Send> Updater for F {

@@ -40,6 +40,12 @@ pub trait Optimizer: Send {
         false
     }
 
+    /// Whether a part of a weight can be updated without its other parts. Optimizers that use the norm of a weight or of a
+    /// gradient cannot do this.
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
     /// The largest number of weights that one call of [`Self::update`] can take, regardless of [`Common::aggregate_num`]; 1
     /// for optimizers that do not aggregate.
     fn aggregates(&self) -> usize {

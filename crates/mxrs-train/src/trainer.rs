@@ -256,7 +256,9 @@ impl Trainer {
         self.exchange.is_on_store()
     }
 
-    /// States of the optimizer: those of the key-value store if it updates the weights, or else of the first device.
+    /// States of the optimizer: those of the key-value store if it updates the weights, or else of the first device. If the
+    /// store connects several workers, all must call this function; the first one gets the states of all parameters, and the
+    /// others those that they update.
     ///
     /// # Errors
     /// Fails as [`Updater::states`] does.
@@ -269,7 +271,7 @@ impl Trainer {
     /// # Errors
     /// Fails as [`Updater::set_states`] does.
     pub fn set_states(&mut self, states: &SavedStates) -> Result<()> {
-        self.exchange.set_states(|update, nd, params| update.set_states(nd, params, states))
+        self.exchange.set_saved_states(states)
     }
 }
 

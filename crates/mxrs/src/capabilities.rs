@@ -33,6 +33,7 @@ pub(crate) fn capabilities(
     Capabilities::new([
         (Capability::Profiler, profiler),
         (Capability::Gpu, gpu),
+        (Capability::Distributed, stores.clone()),
         (Capability::KvStore, stores),
         (Capability::Pinning, pinning),
         (Capability::Fork, fork),

@@ -26,6 +26,7 @@
 //! |---|---|
 //! | `data` | iterators over training data, images, record files |
 //! | `kvstore` | key-value stores, which sum gradients over devices |
+//! | `mpi` | stores of several machines, by an MPI library that is found at run time; needs `kvstore` |
 //! | `models` | the networks of MXNet's examples, and initial values |
 //! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data`, `kvstore` and `models` |
 //! | `onnx` | ONNX models from graphs and back |
@@ -71,6 +72,8 @@
 mod backends;
 mod capabilities;
 mod device;
+#[cfg(feature = "kvstore")]
+mod distributed;
 mod exports;
 #[cfg(feature = "data")]
 mod image_team;

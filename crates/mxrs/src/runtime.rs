@@ -215,6 +215,8 @@ impl RuntimeBuilder {
         log_warnings(&subgraphs.warnings);
         let ops = mxrs_ops::catalog().extended(operators)?;
         let warned = Arc::default();
+        #[cfg(feature = "kvstore")]
+        let stores = self.stores.registry(&settings)?;
         let shared = Shared {
             settings,
             capabilities,
@@ -223,7 +225,7 @@ impl RuntimeBuilder {
             #[cfg(feature = "data")]
             image_team: crate::image_team::ImageTeam::new(),
             #[cfg(feature = "kvstore")]
-            stores: self.stores.registry()?,
+            stores,
             ops,
             backends,
             of_devices,

@@ -222,6 +222,7 @@ pub fn kvstore(settings: &Settings) -> KvStoreOptions {
     KvStoreOptions {
         reduction_threads: kvstore.reduction_threads,
         big_array_elements: kvstore.big_array_elements.get(),
+        slice_elements: kvstore.slice_elements.get(),
         serial_rows: kvstore.serial_push,
         tree: kvstore.use_tree.then_some(tree),
         ..KvStoreOptions::default()

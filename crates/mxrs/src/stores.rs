@@ -1,6 +1,7 @@
 //! Key-value stores by name, with the settings of a runtime.
 
 use crate::{Runtime, RuntimeBuilder, settings};
+use mxrs_env::Settings;
 use mxrs_kvstore::tree::LinkFacts;
 use mxrs_kvstore::{Constructor, KvStore, KvStoreOptions, LinkSource, StoreRegistry};
 use mxrs_ndarray::ArrayContext;
@@ -16,8 +17,14 @@ impl AddedStores {
     ///
     /// # Errors
     /// Returns an error if two of these have the same name.
-    pub(crate) fn registry(self) -> Result<StoreRegistry> {
+    pub(crate) fn registry(self, settings: &Settings) -> Result<StoreRegistry> {
         let mut registry = StoreRegistry::new();
+        let distributed = crate::distributed::constructor(settings);
+        for name in crate::distributed::NAMES {
+            if !self.0.iter().any(|(added, _)| added.eq_ignore_ascii_case(name)) {
+                registry.register(name, Arc::clone(&distributed))?;
+            }
+        }
         for (name, constructor) in self.0 {
             registry.register(&name, constructor)?;
         }
@@ -36,8 +43,11 @@ impl RuntimeBuilder {
 }
 
 impl Runtime {
-    /// Creates the key-value store of this name: `local`, `device`, an alias of them, or the name of a store that
-    /// [`RuntimeBuilder::kvstore`] added.
+    /// Creates the key-value store of this name: `local`, `device`, `dist_sync`, `p3`, an alias of them, or the name of a store
+    /// that [`RuntimeBuilder::kvstore`] added.
+    ///
+    /// The stores `dist_sync` and `p3` connect processes that a launcher has started, such as `mxrs launch` or `mpirun`. The
+    /// first of them connects this process to the others, and waits for them.
     ///
     /// ```
     /// use mxrs::Runtime;
@@ -57,7 +67,7 @@ impl Runtime {
     ///
     /// # Errors
     /// Returns an error for an unknown name, with the nearest names and the list of all, and for a store that this build does
-    /// not have.
+    /// not have. A store of several processes also fails if no launcher has started this process, or if the others do not join.
     pub fn kvstore(&self, name: &str) -> Result<Arc<dyn KvStore>> {
         self.stores().create(name, self.arrays(), &self.kvstore_options())
     }

@@ -7,6 +7,10 @@ mod env;
 mod evaluate;
 mod fine_tune;
 mod im2rec;
+#[cfg(unix)]
+mod kill;
+#[cfg(unix)]
+mod launch;
 mod man;
 mod ops;
 mod plan;
@@ -37,6 +41,12 @@ pub enum Command {
     Plot(plot::Args),
     /// Train a network on a record file
     Train(Box<train::Args>),
+    /// Start the workers of a distributed training, and merge their output
+    #[cfg(unix)]
+    Launch(launch::Args),
+    /// End jobs that `launch` has started, or list them
+    #[cfg(unix)]
+    Kill(kill::Args),
     /// Fine-tune a trained network on other classes
     FineTune(Box<fine_tune::Args>),
     /// Measure the accuracy of a checkpoint on a record file
@@ -74,6 +84,10 @@ impl Command {
     /// ends them immediately.
     pub fn checks_signals(&self) -> bool {
         use Command::{Evaluate, FineTune, Im2rec, Predict, Quantize, Rec, Score, Train, Tune};
+        #[cfg(unix)]
+        if matches!(self, Command::Launch(_)) {
+            return true;
+        }
         matches!(
             self,
             Train(_) | FineTune(_) | Evaluate(_) | Predict(_) | Quantize(_) | Score(_) | Tune(_) | Im2rec(_) | Rec(_)
@@ -93,6 +107,10 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Plot(args) => plot::run(args),
         Command::Predict(args) => predict::run(args, !cli.logging.quiet),
         Command::Train(args) => train::run(args, !cli.logging.quiet),
+        #[cfg(unix)]
+        Command::Launch(args) => launch::run(args),
+        #[cfg(unix)]
+        Command::Kill(args) => kill::run(args),
         Command::FineTune(args) => fine_tune::run(args, !cli.logging.quiet),
         Command::Evaluate(args) => evaluate::run(args, !cli.logging.quiet),
         Command::Quantize(args) => quantize::run(args, !cli.logging.quiet),

@@ -30,8 +30,8 @@ fn one_variable_is_printed_in_full() {
     for line in ["  value   8 (alias)", "  default 16", "  accepts int: an integer >= 0", "  state   in effect"] {
         assert!(text.lines().any(|found| found == line), "{line}: {text}");
     }
-    let text = mxrs(["env", "MXNET_KVSTORE_SLICE_THRESHOLD"]).ok();
-    assert!(text.contains("  state   not yet: it needs distributed training\n"), "{text}");
+    let text = mxrs(["env", "DMLC_PS_ROOT_PORT"]).ok();
+    assert!(text.contains("  state   not yet: it needs parameter servers\n"), "{text}");
     assert!(!text.contains('\u{1b}'), "colors are for terminals: {text}");
     let error = mxrs(["env", "MXNET_KVSTORE_USETREES"]).failed(2);
     assert!(error.contains("the nearest is MXNET_KVSTORE_USETREE"), "{error}");

@@ -4,7 +4,7 @@ use crate::mxrs::mxrs;
 
 #[test]
 fn every_command_explains_its_flags() {
-    let commands: [(&str, &[&str]); 15] = [
+    let commands: [(&str, &[&str]); 17] = [
         ("env", &["--area", "--format", "markdown"]),
         ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
         ("plan", &["--batch", "--shape", "--mode", "--set", "--compare", "--svg", "mxrs plan resnet-50"]),
@@ -73,6 +73,8 @@ fn every_command_explains_its_flags() {
         ("rec2idx", &["--sequential"]),
         ("rec", &["ls", "verify", "shuffle", "split"]),
         ("diagnose", &["--python", "--network", "--timeout", "[default: 10]", "--self-test", "--json"]),
+        ("launch", &["--num-workers", "--hostfile", "--launcher", "--env-worker", "--p3", "--timeout", "--dry-run"]),
+        ("kill", &["--all"]),
         ("completions", &["bash", "zsh"]),
         ("man", &["--output"]),
     ];

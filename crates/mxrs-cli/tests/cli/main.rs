@@ -11,6 +11,10 @@ mod help;
 mod hostile;
 mod im2rec;
 mod interrupt;
+#[cfg(unix)]
+mod launch;
+#[cfg(unix)]
+mod launch_bits;
 mod mxrs;
 mod ops;
 mod plan;

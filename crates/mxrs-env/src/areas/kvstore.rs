@@ -28,7 +28,7 @@ settings! {
         /// The most elements of one slice in the prioritized distributed store.
         slice_elements: NonZeroU64 = 40000, "MXNET_KVSTORE_SLICE_THRESHOLD" [D49 Owner Distributed];
         /// Logs pushes and pulls of row-sparse arrays with their numbers of rows.
-        row_sparse_verbose: bool = 0, "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE" [B22 Owner Distributed];
+        row_sparse_verbose: bool = 0, "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE" [B22 Owner Sparse];
         /// Sums row-sparse gradients on one thread.
         serial_push: bool = 0, "MXNET_KVSTORE_SERIAL_PUSH" [B23 Owner KvStore];
         /// Number of keys that one combined push and pull carries in stores of the NCCL kind.

@@ -26,7 +26,7 @@ pub use bulking::BulkSettings;
 pub use cuda::CudaSettings;
 pub use cuda_graphs::CudaGraphSettings;
 pub use cudnn::CudnnSettings;
-pub use distributed::{Cluster, DistributedSettings, Role, Transport};
+pub use distributed::{Cluster, DistributedSettings, Role, StoreEngine, Transport};
 pub use engine::EngineSettings;
 pub use execution::ExecutionSettings;
 pub use files::FileSettings;

@@ -1,6 +1,6 @@
 //! The stores of one process, `local` and `device`. They differ only in how they sum.
 
-mod entries;
+pub(crate) mod entries;
 
 use crate::reduce::{
     Buffers, DeviceReducer, HostReducer, Job, Reducer, TreeReducer, assign_rows, copy, gather_rows, sum_row_sparse,
@@ -113,7 +113,7 @@ impl State {
             self.entries.set_stored(entry, moved);
         }
         let (key, stored) = (self.entries.key(entry).clone(), self.entries.stored(entry).clone());
-        Ok(Some(Update { key, sum, stored, priority }))
+        Ok(Some(Update { key, sum, stored, part: None, priority }))
     }
 
     fn push(&mut self, store: &InProcess, groups: &[Group<Values>], priority: i32) -> Result<()> {
@@ -255,6 +255,7 @@ impl KvStore for InProcess {
         state.reducer = reducer(&self.store_type, &self.context, &self.options, &self.threads, Some(compression));
         Ok(())
     }
+
     fn residuals(&self) -> Result<Vec<Residual>> {
         let mut state = self.state.lock();
         let State { reducer, entries, .. } = &mut *state;

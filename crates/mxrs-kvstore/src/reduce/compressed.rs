@@ -57,8 +57,8 @@ pub(crate) fn sum_compressed(
     if out.device().is_host() { Ok(()) } else { copy(&target, out, job.priority) }
 }
 
-/// Pushes the task that encodes one value, and returns the array of the codes.
-fn encode(
+/// Pushes the task that encodes one value with the residual of its position, and returns the array of the codes.
+pub(crate) fn encode(
     buffers: &mut Buffers,
     compression: Compression,
     job: &Job<'_>,

@@ -9,6 +9,7 @@ mod tasks;
 mod tree;
 
 pub(crate) use buffers::Buffers;
+pub(crate) use compressed::encode;
 pub(crate) use device::DeviceReducer;
 pub(crate) use host::HostReducer;
 pub(crate) use rows::{assign_rows, gather_rows, sum_row_sparse};

@@ -31,6 +31,10 @@ optimizer! {
 impl Optimizer for Rule<Lamb> {
     described!();
 
+    fn is_elementwise(&self) -> bool {
+        false
+    }
+
     fn slots(&self) -> Vec<&'static str> {
         vec!["mean", "var"]
     }

@@ -57,6 +57,10 @@ fn is_layer(name: &str) -> bool {
 impl Optimizer for Rule<Lars> {
     described!();
 
+    fn is_elementwise(&self) -> bool {
+        false
+    }
+
     fn slots(&self) -> Vec<&'static str> {
         if self.config.momentum > 0.0 { vec!["mom"] } else { Vec::new() }
     }

@@ -110,6 +110,10 @@ impl Rule<LbSgd> {
 impl Optimizer for Rule<LbSgd> {
     described!();
 
+    fn is_elementwise(&self) -> bool {
+        false
+    }
+
     fn slots(&self) -> Vec<&'static str> {
         let momentum = (self.config.momentum > 0.0).then_some("mom");
         momentum.into_iter().chain((self.config.batch_scale > 1).then_some("sum")).collect()

@@ -5,7 +5,11 @@
 //! this weight. If workers update, every device pulls the sum of the gradients, and makes the same step as the others.
 //! Parameter `i` is pushed and pulled with priority `-i`, so the first layers, which the next batch needs first, come first.
 //! Nothing here waits for an array, and a push waits only for its own gradient.
+//!
+//! A store of several workers divides the updates among them. Then each worker has the states of the elements that it updates,
+//! and [`divided`] joins them for a checkpoint.
 
+mod divided;
 mod on_store;
 mod options;
 
@@ -18,7 +22,7 @@ use mxrs_exec::{Imperative, autograd};
 use mxrs_format::{AlignedBytes, Tensor};
 use mxrs_kvstore::{Key, KvStore, Residual, Value};
 use mxrs_ndarray::NdArray;
-use mxrs_optim::{Parameter, SavedStates, Updater};
+use mxrs_optim::{Parameter, Updater};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
 use mxrs_sync::{Mutex, MutexGuard};
 use mxrs_types::{Error, Result, ResultExt};
@@ -72,6 +76,7 @@ impl Exchange {
         let of = Trained {
             n_devices: copies.len(),
             largest: first.iter().map(|param| param.weight.shape().n_elements()).max().unwrap_or(0),
+            has_scalars: !updater.optimizer().scalars().is_empty(),
             n_at_once: updater.optimizer().common().aggregate_num.unwrap_or(1),
         };
         let updater = Arc::new(Mutex::new(updater));
@@ -121,6 +126,11 @@ impl Exchange {
     /// The copies of the parameters, by device and then by parameter.
     pub fn copies(&self) -> &[Vec<Parameter>] {
         &self.copies
+    }
+
+    /// The number of workers that the store connects; 1 without a store.
+    pub fn num_workers(&self) -> usize {
+        self.store().map_or(1, |store| store.num_workers())
     }
 
     /// The store, if there is one.
@@ -199,6 +209,11 @@ impl Exchange {
     /// # Errors
     /// Fails as [`crate::clip_global_norm`] does.
     pub fn clip(&self, max_norm: f64, are_summed: bool) -> Result<f64> {
+        if self.num_workers() > 1 && !are_summed {
+            let reason = "the sum of the gradients is known after the exchange; a trainer with update_on_kvstore = false can \
+                          call allreduce_grads before";
+            return Err(Error::not_built("clipping of gradients of several workers", reason));
+        }
         let of_copy = |copy: &Vec<Parameter>| copy.iter().map(|param| param.grad.clone()).collect::<Vec<NdArray>>();
         let grads: Vec<Vec<NdArray>> = self.copies.iter().map(of_copy).collect();
         let all: Vec<&NdArray> = grads.iter().flatten().collect();
@@ -209,23 +224,6 @@ impl Exchange {
                 norm_of_sums(&sums.collect::<Vec<_>>())
             }
         })
-    }
-
-    /// The states of the optimizer: those of the store, or else of the first device.
-    ///
-    /// # Errors
-    /// Fails as [`Updater::states`] does.
-    pub fn states(&self) -> Result<SavedStates> {
-        self.updater().states()
-    }
-
-    /// Calls `set`, which replaces the states of the optimizer for the parameters of the first device. The other devices
-    /// take the same states at the next update.
-    ///
-    /// # Errors
-    /// Returns the error of `set`.
-    pub fn set_states(&self, set: impl FnOnce(&mut Updater, &Imperative, &[Parameter]) -> Result<()>) -> Result<()> {
-        set(&mut self.updater(), &self.nd, self.copies.first().map_or(&[][..], |first| first))
     }
 }
 

@@ -30,7 +30,10 @@ impl mxrs_kvstore::Updater for OnStore {
             let Value::Dense(grad) = &update.sum else {
                 return Err(Error::invalid(format!("gradient of `{name}`"), "row-sparse", "a dense array"));
             };
-            if let Some(weight) = self.changed.lock().remove(&name) {
+            if let Some(mut weight) = self.changed.lock().remove(&name) {
+                if let Some(part) = &update.part {
+                    weight = weight.reshape([weight.shape().n_elements()])?.slice(part.start, part.end)?;
+                }
                 update.stored.copy_with_priority(&weight, update.priority)?;
             }
             let weight = update.stored.clone();
@@ -43,5 +46,9 @@ impl mxrs_kvstore::Updater for OnStore {
         }
         let _paused = autograd::pause();
         self.updater.lock().update_all(&self.nd, &params)
+    }
+
+    fn is_elementwise(&self) -> bool {
+        self.updater.lock().optimizer().is_elementwise()
     }
 }

@@ -94,12 +94,17 @@ impl StoreOptions {
         let on_store = match self.update_on_kvstore {
             Some(false) if store_type.must_update() => return refused("false", "true".into()),
             Some(true) if !store_type.can_update() => return refused("true", "false".into()),
+            Some(true) if of.has_scalars && store.num_workers() > 1 => {
+                return refused("true", "false for an optimizer with a schedule of its own".into());
+            }
             Some(true) if of.n_at_once > 1 => {
                 let expected = format!("false with aggregate_num {}", of.n_at_once);
                 return refused("true", expected);
             }
             Some(given) => given,
             None if store_type.must_update() => true,
+            // Workers that divide the updates would each count their own calls in such numbers.
+            None if of.has_scalars && store.num_workers() > 1 => false,
             None => stores.update_on_kvstore && store_type.updates_by_default(largest) && of.n_at_once <= 1,
         };
         Ok(Some((store, on_store)))
@@ -111,6 +116,8 @@ pub(crate) struct Trained {
     pub n_devices: usize,
     /// The number of elements of the largest parameter.
     pub largest: usize,
+    /// Whether the optimizer has numbers that change with each of its calls, such as Nadam's schedule.
+    pub has_scalars: bool,
     /// The number of weights that one call of the optimizer shall update, if the user has set one; otherwise 1. A store is
     /// given one parameter at a time, so it cannot update several by one call.
     pub n_at_once: usize,

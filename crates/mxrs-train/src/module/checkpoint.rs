@@ -67,7 +67,8 @@ impl Module {
         file.save(path)
     }
 
-    /// Writes everything that is needed to resume training at `position`.
+    /// Writes everything that is needed to resume training at `position`. If the store connects several workers, all call this
+    /// function, and the first one writes.
     pub(super) fn save_training(
         &self,
         prefix: &Path,
@@ -76,13 +77,17 @@ impl Module {
         best: Option<(u64, f64)>,
         run: Run,
     ) -> Result<()> {
-        self.save_symbol(prefix)?;
         let optimizer = match &self.exchange {
             Some(exchange) => OptimizerStates::Own(exchange.states()?),
             None => OptimizerStates::Own(SavedStates::default()),
         };
+        if !self.is_first_worker() {
+            return Ok(());
+        }
+        self.save_symbol(prefix)?;
         let (random, mut copies) = (self.random_states(), self.copies_beside(&params)?);
-        if let Some(exchange) = &self.exchange {
+        // What compression left over differs from worker to worker; checkpoints of several workers are without it.
+        if let Some(exchange) = self.exchange.as_ref().filter(|_| self.n_workers() == 1) {
             copies.residuals = exchange.residuals()?;
         }
         TrainingState { position, optimizer, random, copies, best, run }.save(prefix, params)?;
@@ -102,15 +107,19 @@ impl Module {
         self.set_params(params)?;
         self.restore_copies(&state.copies)?;
         if let Some(exchange) = &self.exchange {
-            exchange.set_states(|update, nd, params| match &state.optimizer {
-                OptimizerStates::Own(states) => update.set_states(nd, params, states),
-                OptimizerStates::Pickled(states) => update.set_pickled_states(nd, params, &self.by_name(states)),
-            })?;
-            if state.copies.n_devices == self.contexts.len() {
+            match &state.optimizer {
+                OptimizerStates::Own(states) => exchange.set_saved_states(states)?,
+                OptimizerStates::Pickled(states) => exchange
+                    .set_states(|update, nd, params| update.set_pickled_states(nd, params, &self.by_name(states)))?,
+            }
+            if self.n_workers() == 1 && state.copies.n_devices == self.contexts.len() {
                 exchange.set_residuals(&state.copies.residuals)?;
             }
         }
-        self.restore_random(&state.random);
+        // The random numbers of a checkpoint are those of worker 0. The others keep their own, which differ.
+        if self.is_first_worker() {
+            self.restore_random(&state.random);
+        }
         *self.training.get_mut() = Training::new(Run::default(), Some(Restored::from(state)));
         Ok(())
     }

@@ -13,7 +13,7 @@ use mxrs_types::{Device, Error, Result, ResultExt};
 /// The mean of the copies of an array, in host memory: 0 plus the first, plus the second, and so on, divided by their number.
 /// Every result is rounded to the type of the array, as in MXNet. Of arrays of integers, whose sums could overflow, it is the
 /// first copy.
-fn mean(nd: &Imperative, copies: &[&NdArray]) -> Result<NdArray> {
+pub(super) fn mean(nd: &Imperative, copies: &[&NdArray]) -> Result<NdArray> {
     let _paused = autograd::pause();
     let mut total: Option<NdArray> = None;
     for copy in copies {
@@ -54,19 +54,22 @@ impl Module {
         self.first()?.executors().map(|executor| executor.argument(name)).collect()
     }
 
-    /// Replaces the auxiliary states of every context by their mean, as MXNet does at the end of an epoch. Does nothing if
-    /// there is one context.
+    /// Replaces the auxiliary states of every context by their mean, as MXNet does at the end of an epoch, and then those of
+    /// every worker by the mean over the workers. If there are several workers, all must call this function.
     pub(super) fn average_aux_states(&self) -> Result<()> {
-        if self.contexts.len() == 1 {
+        if self.contexts.len() == 1 && self.n_workers() == 1 {
             return Ok(());
         }
-        for id in self.param_ids().1 {
-            let name = self.graph.node(id).name.as_str();
-            let copies = self.copies_of(name)?;
-            let mean = mean(&self.nd, &copies).context(|| format!("the mean of `{name}` over the contexts"))?;
-            copies.iter().try_for_each(|copy| copy.copy_from_array(&mean))?;
+        let ids = self.param_ids().1;
+        let names: Vec<&str> = ids.iter().map(|id| self.graph.node(*id).name.as_str()).collect();
+        if self.contexts.len() > 1 {
+            for name in &names {
+                let copies = self.copies_of(name)?;
+                let mean = mean(&self.nd, &copies).context(|| format!("the mean of `{name}` over the contexts"))?;
+                copies.iter().try_for_each(|copy| copy.copy_from_array(&mean))?;
+            }
         }
-        Ok(())
+        self.average_over_workers(&names)
     }
 
     /// The copies of the arrays whose copies are not all equal to `means`, which [`Module::get_params`] returned.

@@ -135,7 +135,9 @@ impl Module {
         let mut run = Run { number: 0, batch_size, epoch_size, data_seed: options.data_seed };
         let mut keeper = None;
         let mut lock = None;
-        if let Some(CheckpointOptions { prefix, keep_last, keep_best, .. }) = &options.checkpoint {
+        // The first of several workers writes the checkpoints of all.
+        let written = options.checkpoint.as_ref().filter(|_| self.is_first_worker());
+        if let Some(CheckpointOptions { prefix, keep_last, keep_best, .. }) = written {
             lock = Some(match &options.lock {
                 Some(lock) => Arc::clone(lock),
                 None => Arc::new(PrefixLock::take(prefix)?),
@@ -148,9 +150,14 @@ impl Module {
         }
         let from = self.going_on(&run, options)?;
         let position = from.map_or(Position::epoch(options.begin_epoch), |from| from.position);
+        let Position { epoch, batch } = position;
+        let size = epoch_size.map_or("an unknown number of".to_owned(), |size| size.to_string());
+        let n_epochs = options.num_epoch;
+        let start = format!("epoch {epoch}, batch {batch}, to epoch {n_epochs}; {size} batches of an epoch");
+        self.expect_equal("training", &start)?;
         let training = self.training.get_mut();
         *training = Training::new(run, from);
-        if let Some((checkpoint, keeper)) = options.checkpoint.as_ref().zip(keeper.as_mut()) {
+        if let Some((checkpoint, keeper)) = written.zip(keeper.as_mut()) {
             let prefix = &checkpoint.prefix;
             let under = training.under(prefix, position)?;
             run.number = under.number;
@@ -243,6 +250,7 @@ impl Module {
             let is_last = next.is_none();
             all.report.position = if is_last { Position::epoch(epoch + 1) } else { Position { epoch, batch: nbatch } };
             let is_asked = all.options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+            let is_asked = self.ends(is_asked, !is_last, nbatch - 1)?;
             let every = all.options.checkpoint.as_ref().and_then(|checkpoint| checkpoint.every_n_batches);
             if is_asked && is_last {
                 self.average_aux_states()?;
@@ -260,15 +268,20 @@ impl Module {
     }
 
     fn checkpoint(&self, all: &mut Loop<'_>) -> Result<()> {
-        let Some((checkpoint, keeper)) = all.options.checkpoint.as_ref().zip(all.keeper.as_mut()) else {
-            return Ok(());
-        };
+        let Some(checkpoint) = all.options.checkpoint.as_ref() else { return Ok(()) };
+        // At the end of an epoch they are averaged already, and the mean of equal numbers may differ from them by rounding.
+        if self.n_workers() > 1 && all.report.position.batch > 0 {
+            self.average_aux_states()?;
+        }
         let params = self.get_params()?;
         if let Some(found) = not_finite(&params, &self.names.fixed_params) {
             return Err(diverged(&found, all.report.position, &checkpoint.prefix, all.saved));
         }
-        self.save_training(&checkpoint.prefix, all.report.position, params, keeper.best(), all.run)?;
-        keeper.wrote(all.report.position);
+        let best = all.keeper.as_ref().and_then(Keeper::best);
+        self.save_training(&checkpoint.prefix, all.report.position, params, best, all.run)?;
+        if let Some(keeper) = &mut all.keeper {
+            keeper.wrote(all.report.position);
+        }
         all.saved = Some(all.report.position);
         Ok(())
     }
@@ -314,7 +327,8 @@ impl Module {
         let interrupt = all.options.interrupt.as_deref();
         let validation = self.score_with(eval, metric, None, epoch, &mut callbacks.eval_batch_end, interrupt)?;
         self.restore_random(&random);
-        let Some(validation) = validation else {
+        let is_ended = self.is_any(validation.is_none())?;
+        let Some(validation) = validation.filter(|_| !is_ended) else {
             if all.saved != Some(all.report.position) {
                 self.checkpoint(all)?;
             }

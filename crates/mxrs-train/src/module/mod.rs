@@ -18,6 +18,7 @@ mod params;
 mod run;
 mod score;
 mod training;
+mod workers;
 
 pub use bind::BindFor;
 pub use fit::{FitReport, Outcome};

@@ -6,9 +6,10 @@ use mxrs_env::{Capability, Registered, field_paths, registry};
 use std::path::Path;
 
 /// The test files that observe effects, without `rules.rs`, which names all variables.
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 22] = [
     include_str!("threads.rs"),
     include_str!("device.rs"),
+    include_str!("distributed.rs"),
     include_str!("engine.rs"),
     include_str!("fusion.rs"),
     include_str!("gpu.rs"),

@@ -5,6 +5,8 @@
 
 mod coverage;
 mod device;
+#[cfg(unix)]
+mod distributed;
 mod door;
 mod engine;
 mod fusion;

@@ -23,51 +23,77 @@ pub struct Source {
     pub n_examples: u64,
 }
 
+/// The share of the training examples that one worker reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The number of the worker, from 0.
+    pub rank: usize,
+    /// The number of workers.
+    pub n_workers: usize,
+}
+
 impl Source {
-    /// Opens the files that the flags name, or the files of MNIST in the folder that the settings name.
+    /// Opens the files that the flags name, or the files of MNIST in the folder that the settings name. Of the training
+    /// examples, this worker reads its share; validation reads all examples.
     ///
     /// # Errors
     /// [`Failure::Input`] if a file is missing or malformed; [`Failure::Usage`] if an iterator parameter has an invalid value.
-    pub fn open(plan: &Plan, settings: &Settings) -> Outcome<Self> {
+    pub fn open(plan: &Plan, settings: &Settings, share: Share) -> Outcome<Self> {
         if plan.data.benchmark {
             let n_examples = BENCHMARK_BATCHES.saturating_mul(plan.batch_size as u64);
             return Ok(Self { train: synthetic(plan)?, eval: None, n_examples });
         }
         match plan.kind {
-            Kind::Mnist => mnist(plan, settings),
-            _ => records(plan),
+            Kind::Mnist => mnist(plan, settings, share),
+            _ => records(plan, share),
         }
     }
 }
 
+impl Source {
+    /// Makes epochs of `n_batches` batches. If there are fewer examples, those of the next epoch follow.
+    ///
+    /// # Errors
+    /// Fails if the number is 0.
+    pub fn resized(self, n_batches: u64) -> Outcome<Self> {
+        Ok(Self { train: Box::new(ResizeIter::new(self.train, n_batches, true)?), ..self })
+    }
+}
+
 /// Opens the record files that the flags name.
-fn records(plan: &Plan) -> Outcome<Source> {
+fn records(plan: &Plan, share: Share) -> Outcome<Source> {
     let data = &plan.data;
     let Some(path) = &data.data_train else {
         return Err(Failure::Usage("--data-train FILE is needed, or --benchmark 1".into()));
     };
     let mut parameters = data.parameters(&plan.defaults);
     parameters.push(("shuffle", "1".into()));
+    if share.n_workers > 1 {
+        parameters.push(("num_parts", share.n_workers.to_string()));
+        parameters.push(("part_index", share.rank.to_string()));
+    }
     let train = record_iterator(plan, path, data.data_train_idx.as_deref(), parameters)?;
     let val = data.data_val.as_deref();
     let eval =
         val.map(|path| record_iterator(plan, path, data.data_val_idx.as_deref(), Parameters::new())).transpose()?;
-    let n_examples = counted(plan, train.n_examples(), &path.display().to_string());
+    let n_examples = counted(plan, train.n_examples(), share, &path.display().to_string());
     if n_examples == 0 {
         return Err(Failure::Input(Error::invalid(format!("records of {}", path.display()), 0, "at least one")));
     }
     Ok(Source { train, eval, n_examples })
 }
 
-/// Number of examples in an epoch: the number of records `there` if it is known, otherwise the value of `--num-examples`. Logs
+/// Number of examples of a worker in an epoch: the number of records `there` if it is known, otherwise the value of `--num-examples`. Logs
 /// a warning if the two differ.
-fn counted(plan: &Plan, there: Option<u64>, from: &str) -> u64 {
-    match (plan.data.num_examples, there) {
+fn counted(plan: &Plan, there: Option<u64>, share: Share, from: &str) -> u64 {
+    // The flag counts the examples of all workers.
+    let of_worker = |n: u64| n.div_ceil(share.n_workers as u64);
+    match (plan.data.num_examples.map(of_worker), there) {
         (Some(said), Some(there)) if said != there => {
             tracing::warn!("--num-examples is {said}, but {from} has {there} records: these count");
             there
         }
-        (said, there) => there.or(said).unwrap_or(plan.defaults.num_examples),
+        (said, there) => there.or(said).unwrap_or(of_worker(plan.defaults.num_examples)),
     }
 }
 
@@ -101,7 +127,7 @@ pub fn record_iterator(
 }
 
 /// Opens the four files of MNIST, which may be compressed.
-fn mnist(plan: &Plan, settings: &Settings) -> Outcome<Source> {
+fn mnist(plan: &Plan, settings: &Settings, share: Share) -> Outcome<Source> {
     let open = |images: &str, labels: &str, shuffle: bool| {
         let (images, labels) = (mnist_file(images, settings)?, mnist_file(labels, settings)?);
         let seed = plan.training.seed.to_string();
@@ -119,11 +145,14 @@ fn mnist(plan: &Plan, settings: &Settings) -> Outcome<Source> {
         let settings = MnistIter::from_params(&parameters).map_err(Failure::binding)?;
         // `shuffle` and `white` are set as in MXNet's script, which reads the files itself.
         let settings = MnistIter { shuffle, white: 255, ..settings };
+        // Only the training data, which is shuffled, is divided among workers.
+        let (part_index, num_parts) = if shuffle { (share.rank, share.n_workers) } else { (0, 1) };
+        let settings = MnistIter { part_index, num_parts, ..settings };
         Ok::<_, Failure>(Box::new(settings.build().map_err(Failure::input)?))
     };
     let train = open("train-images-idx3-ubyte", "train-labels-idx1-ubyte", true)?;
     let eval = open("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", false)?;
-    let n_examples = counted(plan, train.n_examples(), "MNIST");
+    let n_examples = counted(plan, train.n_examples(), share, "MNIST");
     Ok(Source { train, eval: Some(eval), n_examples })
 }
 

@@ -15,6 +15,7 @@ mod plan;
 mod run;
 mod store;
 mod test_io;
+mod together;
 
 use data_flags::Data;
 use flags::Training;

@@ -1,12 +1,12 @@
 //! Runs a training: combines network, data, optimizer and callbacks.
 
 use super::curves::Curves;
-use super::examples::Source;
+use super::examples::{Share, Source};
 use super::going_on::GoingOn;
 use super::learning::{Schedule, optimizer};
 use super::metrics::metrics;
 use super::plan::Plan;
-use super::{network, store, test_io};
+use super::{network, store, test_io, together};
 use crate::contexts::{self, On};
 use crate::exit::{Failure, Outcome};
 use crate::{interrupt, start, terminal};
@@ -40,15 +40,31 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     };
     let runtime = start::runtime(Some(&plan.training.compute))?;
     contexts::check(&runtime, &plan.contexts)?;
-    runtime.arrays().random().seed(plan.training.seed);
-    let mut source = Source::open(plan, runtime.settings())?;
+    let options = BindOptions { autocast: plan.autocast(), ..runtime.bind_options() };
+    let host = On { runtime: runtime.clone(), options };
+    let workers = if plan.training.test_io { None } else { store::workers(&plan.training, &host)? };
+    let share = workers
+        .as_ref()
+        .map_or(Share { rank: 0, n_workers: 1 }, |store| Share { rank: store.rank(), n_workers: store.num_workers() });
+    // Workers need different random numbers, for dropout.
+    let seed = plan.training.seed.wrapping_add((share.rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    runtime.arrays().random().seed(seed);
+    let mut source = Source::open(plan, runtime.settings(), share)?;
     if plan.training.test_io {
         return test_io::run(plan, &mut *source.train);
     }
-    let epoch_size = source.n_examples.div_ceil(plan.batch_size as u64);
-    // The lock is taken before the search for a checkpoint, because another training could write a newer checkpoint.
-    let lock = plan.training.model_prefix.as_deref().map(PrefixLock::take).transpose()?.map(Arc::new);
+    let mut epoch_size = source.n_examples.div_ceil(plan.batch_size as u64);
+    if let Some(store) = &workers {
+        (source, epoch_size) = together::equal_epochs(&**store, source, epoch_size)?;
+    }
+    // The lock is taken before the search for a checkpoint, because another training could write a newer checkpoint. The
+    // first worker writes the checkpoints of all.
+    let prefix = plan.training.model_prefix.as_deref().filter(|_| share.rank == 0);
+    let lock = prefix.map(PrefixLock::take).transpose()?.map(Arc::new);
     let from = GoingOn::open(plan)?;
+    if let Some(store) = &workers {
+        together::same_checkpoint(&**store, from.as_ref().map(|from| from.position))?;
+    }
     if let Some(from) = &from {
         from.check(&batching(plan, epoch_size))?;
     }
@@ -60,8 +76,6 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     fit.lock = lock;
     fit.restored = from.as_ref().and_then(GoingOn::restored);
     let mut metric = metrics(plan.training.top_k, &losses(plan))?;
-    let options = BindOptions { autocast: plan.autocast(), ..runtime.bind_options() };
-    let host = On { runtime: runtime.clone(), options };
     let module = Module::new(&host, &graph).map_err(Failure::binding)?;
     let mut module = module.contexts(plan.contexts.iter().copied()).map_err(Failure::binding)?;
     let (data, labels) = (source.train.provide_data().to_vec(), source.train.provide_label().to_vec());
@@ -72,12 +86,12 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let anchor = from.as_ref().map(|from| from.anchor(epoch_size)).unwrap_or_default();
     let mut updater = Updater::new(optimizer(&runtime, plan, &schedule, anchor)?);
     let mut compression = plan.compression;
-    if let (Some(Compression::TwoBit { threshold }), [_]) = (compression, plan.contexts.as_slice()) {
+    if let (Some(Compression::TwoBit { threshold }), [_], None) = (compression, plan.contexts.as_slice(), &workers) {
         // On one device the updater does what a store would do, and checkpoints hold what it left over.
         updater.set_compression(TwoBit::new(f64::from(threshold))?)?;
         compression = None;
     }
-    let store = store::options(&plan.training, compression, plan.contexts.len(), &host)?;
+    let store = store::options(&plan.training, compression, plan.contexts.len(), &host, workers.as_ref())?;
     module.init_optimizer_with(updater, &store).map_err(Failure::binding)?;
     if let Some(GoingOn { state: Some(state), params, .. }) = &from {
         module.restore(state, params).map_err(Failure::input)?;
@@ -85,7 +99,8 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let before = from.as_ref().map(|from| (from.position, from.number()));
     // The arrays were copied into the module, so the originals are freed.
     drop((from, given));
-    let curves = curves(plan, &schedule, epoch_size, before)?;
+    // The curves of all workers would be in one file.
+    let curves = if share.rank == 0 { curves(plan, &schedule, epoch_size, before)? } else { None };
     let mut callbacks = callbacks(plan, curves.as_ref())?;
     let bar = terminal::progress(Some(epoch_size), "batches", shows_progress);
     let shown = bar.clone();

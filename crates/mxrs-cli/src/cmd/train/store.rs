@@ -3,30 +3,26 @@
 use super::flags::Training;
 use crate::exit::{Failure, Outcome};
 use crate::profiling::Wanted;
-use mxrs::train::{Compression, Host, KvStoreChoice, StoreOptions};
+use mxrs::kvstore::StoreType;
+use mxrs::train::{Compression, Host, KvStore, KvStoreChoice, StoreOptions};
 use std::path::Path;
+use std::sync::Arc;
 
-/// Key-value stores of one machine, each with whether it compresses gradients.
-const LOCAL: [(&str, bool); 5] = [
+/// The key-value stores that are built, each with whether it compresses gradients.
+const BUILT: [(&str, bool); 10] = [
     ("local", false),
     ("local_update_cpu", false),
     ("local_allreduce_cpu", false),
     ("device", true),
     ("local_allreduce_device", true),
+    ("dist", true),
+    ("dist_sync", true),
+    ("dist_sync_device", true),
+    ("dist_device_sync", true),
+    ("p3", false),
 ];
-/// Key-value stores for several machines.
-const DISTRIBUTED: [&str; 10] = [
-    "dist",
-    "dist_sync",
-    "dist_async",
-    "dist_sync_device",
-    "dist_device_sync",
-    "dist_async_device",
-    "dist_device_async",
-    "p3",
-    "horovod",
-    "byteps",
-];
+/// Key-value stores of several machines that are not built.
+const NOT_BUILT: [&str; 5] = ["dist_async", "dist_async_device", "dist_device_async", "horovod", "byteps"];
 
 fn usage<T>(message: String) -> Outcome<T> {
     Err(Failure::Usage(message))
@@ -39,18 +35,16 @@ fn usage<T>(message: String) -> Outcome<T> {
 /// threshold is not one of the compression.
 pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
     let store = training.kv_store.to_lowercase();
-    if DISTRIBUTED.contains(&store.as_str()) {
-        return usage(format!(
-            "--kv-store: `{store}` is for several machines; this version trains on one: device or local"
-        ));
+    if NOT_BUILT.contains(&store.as_str()) {
+        return usage(format!("--kv-store: `{store}` is not built; for several machines: dist_sync or p3"));
     }
     if store == "nccl" {
         return usage(
             "--kv-store: `nccl` sums over GPUs by NVIDIA's NCCL, which this build is without: device or local".into(),
         );
     }
-    let Some((_, compresses)) = LOCAL.iter().find(|(name, _)| *name == store) else {
-        let known: Vec<&str> = LOCAL.iter().map(|(name, _)| *name).collect();
+    let Some((_, compresses)) = BUILT.iter().find(|(name, _)| *name == store) else {
+        let known: Vec<&str> = BUILT.iter().map(|(name, _)| *name).collect();
         return usage(format!("--kv-store: `{store}` is not one of {}", known.join(", ")));
     };
     let threshold = training.gc_threshold.unwrap_or(0.5);
@@ -65,14 +59,28 @@ pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
             Ok(compression) => Ok(Some(compression)),
             Err(error) => usage(format!("--gc-threshold: {error}")),
         },
-        kind @ ("1bit" | "2bit") => {
-            usage(format!("--gc-type {kind}: the store `{store}` does not compress gradients; --kv-store device does"))
-        }
+        kind @ ("1bit" | "2bit") => usage(format!(
+            "--gc-type {kind}: the store `{store}` does not compress gradients; --kv-store device and dist_sync do"
+        )),
         other => usage(format!("--gc-type: `{other}` is not none, 2bit or 1bit")),
     }
 }
 
-/// The store of a training on `n_contexts` devices. One device needs a store only for its compression.
+/// The store that connects this worker to the others, if `--kv-store` is one of several processes. Waits until all workers
+/// have joined.
+///
+/// # Errors
+/// [`Failure::Usage`] if no launcher has started this process. Fails if the other workers do not join.
+pub fn workers(training: &Training, host: &impl Host) -> Outcome<Option<Arc<dyn KvStore>>> {
+    let store_type: StoreType = training.kv_store.parse().map_err(Failure::binding)?;
+    if !store_type.is_distributed() {
+        return Ok(None);
+    }
+    host.kvstore(&training.kv_store).map(Some).map_err(Failure::binding)
+}
+
+/// The store of a training on `n_contexts` devices: `workers`, if there are any. One device of one worker needs a store only
+/// for its compression.
 ///
 /// # Errors
 /// Fails if the host has no such store.
@@ -81,7 +89,11 @@ pub fn options(
     compression: Option<Compression>,
     n_contexts: usize,
     host: &impl Host,
+    workers: Option<&Arc<dyn KvStore>>,
 ) -> Outcome<StoreOptions> {
+    if let Some(store) = workers {
+        return Ok(StoreOptions { compression, ..StoreOptions::new(Arc::clone(store)) });
+    }
     if n_contexts == 1 && compression.is_none() {
         return Ok(StoreOptions::new(KvStoreChoice::None));
     }

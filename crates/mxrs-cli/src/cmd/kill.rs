@@ -1,0 +1,63 @@
+//! `mxrs kill`: ends the jobs that `mxrs launch` has started.
+
+use super::launch::job::{Process, all};
+use crate::exit::{Failure, Outcome};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::time::{Duration, Instant};
+
+/// How long the launcher may take to end its workers.
+const GRACE: Duration = Duration::from_secs(15);
+
+/// Arguments of `kill`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Names of the jobs, as `mxrs launch` logs them; without a name, the running jobs are listed
+    #[arg(value_name = "JOB")]
+    jobs: Vec<String>,
+    /// End all jobs of this user
+    #[arg(long, conflicts_with = "jobs")]
+    all: bool,
+}
+
+/// Runs the command. A job ends as by Ctrl-C: workers write a checkpoint first. What has not ended after 15 seconds is killed.
+///
+/// # Errors
+/// [`Failure::Usage`] if a job is not running, with the jobs that are.
+pub fn run(args: &Args) -> Outcome {
+    let running = all();
+    let named = |name: &String| running.iter().find(|(other, ..)| other == name);
+    if let Some(unknown) = args.jobs.iter().find(|name| named(name).is_none()) {
+        let names: Vec<&str> = running.iter().map(|(name, ..)| name.as_str()).collect();
+        let there = if names.is_empty() { "no other is".to_owned() } else { format!("running: {}", names.join(", ")) };
+        return Err(Failure::Usage(format!("JOB: no job `{unknown}` is running; {there}")));
+    }
+    if args.jobs.is_empty() && !args.all {
+        for (name, _, record) in &running {
+            println!("{name}  {} processes  {}", record.workers.len(), record.command);
+        }
+        return Ok(());
+    }
+    for (name, folder, record) in running.iter().filter(|(name, ..)| args.all || args.jobs.contains(name)) {
+        signal(record.launcher, |pid| kill_process(pid, Signal::TERM));
+        let since = Instant::now();
+        while record.launcher.is_running() && since.elapsed() < GRACE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for process in record.workers.iter().chain([&record.launcher]) {
+            signal(*process, |pid| kill_process_group(pid, Signal::KILL).or(kill_process(pid, Signal::KILL)));
+        }
+        // The launcher removes the folder; one that was killed could not.
+        let _ = std::fs::remove_dir_all(folder);
+        tracing::info!("job {name} has ended");
+    }
+    Ok(())
+}
+
+/// Sends a signal to a process, if it still is the one that was recorded.
+fn signal(process: Process, send: impl FnOnce(Pid) -> rustix::io::Result<()>) {
+    let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid.filter(|_| process.is_running()) {
+        // The process may have ended in this moment.
+        let _ = send(pid);
+    }
+}

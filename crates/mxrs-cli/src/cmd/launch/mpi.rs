@@ -1,0 +1,147 @@
+//! The command line of `mpirun`, which differs between MPI libraries.
+
+use super::{Args, Launcher};
+use crate::exit::{Failure, Outcome};
+use std::ffi::OsString;
+use std::process::Command;
+
+/// The programs that start MPI's processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Runner {
+    /// Open MPI before 5.
+    OpenMpi4,
+    /// Open MPI 5 and later, which use PRRTE.
+    OpenMpi5,
+    /// Hydra, of MPICH and Intel MPI.
+    Hydra,
+}
+
+/// The command that starts the workers.
+///
+/// # Errors
+/// [`Failure::Usage`] if neither `mpirun` nor `mpiexec` of a known MPI is found.
+pub fn command(args: &Args) -> Outcome<Vec<OsString>> {
+    let mut found = None;
+    for name in ["mpirun", "mpiexec"] {
+        let Ok(output) = Command::new(name).arg("--version").output() else { continue };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if let Some(runner) = runner_of(&text) {
+            found = Some((name, runner));
+            break;
+        }
+        found = found.or(Some((name, Runner::Hydra)).filter(|_| text.contains("HYDRA")));
+    }
+    let Some((name, runner)) = found else {
+        let launcher = if args.launcher() == Launcher::Ssh { "ssh" } else { "mpi" };
+        return Err(Failure::Usage(format!(
+            "--launcher {launcher}: no mpirun of Open MPI, MPICH or Intel MPI is in PATH; install one of them, or use \
+             --launcher local on one machine"
+        )));
+    };
+    let is_root = rustix::process::geteuid().is_root();
+    Ok(line(args, name, runner, is_root))
+}
+
+/// The runner whose version text this is.
+fn runner_of(version: &str) -> Option<Runner> {
+    let first = version.lines().next().unwrap_or_default();
+    if version.contains("HYDRA") || version.contains("Intel(R) MPI") {
+        return Some(Runner::Hydra);
+    }
+    let number = first.strip_prefix("mpirun (Open MPI) ").or_else(|| first.strip_prefix("mpiexec (OpenRTE) "))?;
+    let major: u32 = number.split('.').next()?.trim().parse().ok()?;
+    Some(if major >= 5 { Runner::OpenMpi5 } else { Runner::OpenMpi4 })
+}
+
+fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString> {
+    let mut line: Vec<OsString> = vec![name.into()];
+    let mut add = |words: &[&str]| line.extend(words.iter().map(OsString::from));
+    let n = args.num_workers.to_string();
+    let is_here = args.hostfile.is_none();
+    match runner {
+        Runner::OpenMpi4 | Runner::OpenMpi5 => {
+            add(&["-n", &n]);
+            if runner == Runner::OpenMpi4 {
+                add(&["--tag-output", "--timestamp-output"]);
+            } else {
+                add(&["--output", "tag,timestamp"]);
+            }
+            if is_root {
+                add(&["--allow-run-as-root"]);
+            }
+            if is_here {
+                // More workers than processors must not spin while they wait.
+                add(&["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
+            } else {
+                add(&["--map-by", "node"]);
+            }
+        }
+        Runner::Hydra => add(&["-n", &n, "-prepend-rank"]),
+    }
+    if let Some(hosts) = &args.hostfile {
+        let flag = if runner == Runner::Hydra { "-f" } else { "--hostfile" };
+        line.extend([flag.into(), hosts.clone().into_os_string()]);
+    }
+    let mut variables = args.variables("mpi");
+    variables.push(("MXRS_KVSTORE_ENGINE".into(), "mpi".into()));
+    for (name, value) in variables {
+        match runner {
+            Runner::Hydra => line.extend(["-genv".into(), name.into(), value.into()]),
+            _ => line.extend(["-x".into(), format!("{name}={value}").into()]),
+        }
+    }
+    for name in &args.env {
+        match runner {
+            Runner::Hydra => line.extend(["-genvlist".into(), name.into()]),
+            _ => line.extend(["-x".into(), name.into()]),
+        }
+    }
+    line.extend(args.command.iter().cloned());
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::launch::workers::shown;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn of(runner: Runner, is_root: bool, flags: &[&str]) -> String {
+        let words = ["launch", "-n", "3"].iter().chain(flags).chain(&["--", "train", "a b"]);
+        let Line { args } = clap::Parser::parse_from(words);
+        shown(&line(&args, "mpirun", runner, is_root))
+    }
+
+    #[test]
+    fn programs_are_known_by_their_version() {
+        // The first lines that Debian's Open MPI 4.1.4 and MPICH 4.0.2, and PyPI's Open MPI 5 and Intel MPI print.
+        assert_eq!(runner_of("mpirun (Open MPI) 4.1.4\n\nReport bugs to"), Some(Runner::OpenMpi4));
+        assert_eq!(runner_of("mpirun (Open MPI) 5.0.11\n"), Some(Runner::OpenMpi5));
+        assert_eq!(runner_of("HYDRA build details:\n    Version:    4.0.2"), Some(Runner::Hydra));
+        assert_eq!(runner_of("Intel(R) MPI Library for Linux* OS, Version 2021.19"), Some(Runner::Hydra));
+        assert_eq!(runner_of("something else"), None);
+    }
+
+    #[test]
+    fn each_program_gets_its_flags() {
+        let variables = "DMLC_ROLE=worker -x DMLC_JOB_CLUSTER=mpi -x DMLC_NUM_WORKER=3 -x DMLC_NUM_SERVER=3";
+        assert_eq!(
+            of(Runner::OpenMpi4, true, &["--env", "PATH", "--env-worker", "A:b"]),
+            format!(
+                "mpirun -n 3 --tag-output --timestamp-output --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 \
+                 -x {variables} -x A=b -x MXRS_KVSTORE_ENGINE=mpi -x PATH train 'a b'"
+            )
+        );
+        let hosts = of(Runner::OpenMpi5, false, &["-H", "hosts", "--p3"]);
+        assert!(hosts.starts_with("mpirun -n 3 --output tag,timestamp --map-by node --hostfile hosts -x"), "{hosts}");
+        assert!(hosts.contains("-x DMLC_PS_VAN_TYPE=p3 -x DMLC_PS_WATER_MARK=10"), "{hosts}");
+        let hydra = of(Runner::Hydra, true, &["-H", "hosts", "--timeout", "20"]);
+        assert!(hydra.starts_with("mpirun -n 3 -prepend-rank -f hosts -genv DMLC_ROLE worker -genv"), "{hydra}");
+        assert!(hydra.contains("-genv MXRS_KVSTORE_TIMEOUT 20") && hydra.ends_with("train 'a b'"), "{hydra}");
+    }
+}

@@ -1,0 +1,239 @@
+//! Starts the processes of a job, and watches them.
+
+use super::Args;
+use super::job::{Job, Process, Record};
+use super::output::{To, forward};
+use crate::exit::{Failure, Outcome};
+use crate::interrupt;
+use mxrs::Error;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::OsString;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The pause between two looks at the processes.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long the others may take to notice that a worker has failed, and to say so.
+const NOTICE: Duration = Duration::from_secs(5);
+/// How long processes may take to end after they were asked to.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long processes may take to end after Ctrl-C, in which they write a checkpoint.
+const CHECKPOINT: Duration = Duration::from_secs(60);
+
+/// A process of the job.
+struct Running {
+    /// `None` for a program that starts all workers.
+    rank: Option<u32>,
+    child: Child,
+    output: Vec<JoinHandle<()>>,
+    ended: Option<ExitStatus>,
+}
+
+impl Running {
+    fn name(&self) -> String {
+        self.rank.map_or("the launcher's program".to_owned(), |rank| format!("worker {rank}"))
+    }
+
+    /// Sends a signal to the process and to those that it has started, unless it has ended.
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let (None, Some(pid)) = (self.ended, pid) {
+            // The process may have ended in this moment.
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+}
+
+/// Starts the workers on this machine, and waits for them.
+///
+/// # Errors
+/// Fails if a process cannot be started, with the exit code of the first worker that failed, or if a signal has arrived.
+pub fn run(args: &Args) -> Outcome {
+    let job = Job::create()?;
+    let mut commands = Vec::new();
+    for rank in 0..args.num_workers {
+        let mut command = program(&args.command)?;
+        let folder = job.folder().display().to_string();
+        let (own, n) = (rank.to_string(), args.num_workers.to_string());
+        let mut variables = args.variables("local");
+        for (name, value) in [
+            ("DMLC_LOCAL", "1"),
+            ("DMLC_PS_ROOT_URI", &folder),
+            ("DMLC_TASK_ID", &own),
+            ("DMLC_RANK", &own),
+            ("RANK", &own),
+            ("WORLD_SIZE", &n),
+            ("LOCAL_RANK", &own),
+            ("LOCAL_WORLD_SIZE", &n),
+            ("MASTER_ADDR", "127.0.0.1"),
+            ("MASTER_PORT", "9091"),
+        ] {
+            if !args.env_worker.iter().any(|(given, _)| given == name) {
+                variables.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        if args.dry_run {
+            println!("{} {}", assignments(&variables), shown(&args.command));
+            continue;
+        }
+        command.envs(variables);
+        commands.push((Some(rank), command));
+    }
+    if args.dry_run { Ok(()) } else { watch(&job, commands, args) }
+}
+
+/// Runs a program that starts all workers, and waits for it.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_program(args: &Args, command: &[OsString]) -> Outcome {
+    if args.dry_run {
+        println!("{}", shown(command));
+        return Ok(());
+    }
+    let job = Job::create()?;
+    watch(&job, vec![(None, program(command)?)], args)
+}
+
+fn program(command: &[OsString]) -> Outcome<Command> {
+    let Some((name, arguments)) = command.split_first() else {
+        return Err(Failure::Usage("COMMAND: the command of a worker is needed".into()));
+    };
+    // The workers run this program, whether or not it is in PATH.
+    let own = std::env::current_exe().ok().filter(|_| name == "mxrs");
+    let mut command = Command::new(own.map_or_else(|| name.clone(), OsString::from));
+    command.args(arguments);
+    Ok(command)
+}
+
+/// Variables as a shell writes them.
+fn assignments(variables: &[(String, String)]) -> String {
+    let one = |(name, value): &(String, String)| format!("{name}={}", quoted(value));
+    variables.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// A command as a shell writes it.
+pub fn shown(command: &[OsString]) -> String {
+    command.iter().map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell writes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+fn watch(job: &Job, commands: Vec<(Option<u32>, Command)>, args: &Args) -> Outcome {
+    let mut all = Vec::new();
+    for (rank, mut command) in commands {
+        let started =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
+        let mut child = match started {
+            Ok(child) => child,
+            Err(error) => {
+                end(&mut all, Signal::KILL, GRACE);
+                let name = command.get_program().to_string_lossy().into_owned();
+                return Err(Failure::Run(Error::io(name, &error).context("starting a worker")));
+            }
+        };
+        let mut output = Vec::new();
+        output.extend(child.stdout.take().map(|stream| forward(stream, rank, To::Out)));
+        output.extend(child.stderr.take().map(|stream| forward(stream, rank, To::Err)));
+        all.push(Running { rank, child, output, ended: None });
+    }
+    let process = |pid| Process::find(pid).unwrap_or(Process { pid, started: 0 });
+    let workers = all.iter().map(|running| process(running.child.id())).collect();
+    job.write(&Record { launcher: process(std::process::id()), workers, command: shown(&args.command) })?;
+    tracing::info!("job {}: `mxrs kill {}` ends it", job.name(), job.name());
+    let result = wait(&mut all);
+    for output in all.iter_mut().flat_map(|running| running.output.drain(..)) {
+        // A thread that panicked has already reported it.
+        let _ = output.join();
+    }
+    result
+}
+
+/// Waits until all processes have ended. Ends all if one fails, or if a signal arrives.
+fn wait(all: &mut [Running]) -> Outcome {
+    let mut failed: Option<(String, Instant)> = None;
+    let mut code = 0u8;
+    loop {
+        if interrupt::check().is_err() {
+            end(all, Signal::TERM, CHECKPOINT);
+            return Err(Failure::Interrupted);
+        }
+        for running in all.iter_mut().filter(|running| running.ended.is_none()) {
+            running.ended = running.child.try_wait().map_err(|error| Failure::Run(Error::from_io(&error)))?;
+            if let Some(status) = running.ended.filter(|status| !status.success()) {
+                let what = match (status.code(), status.signal()) {
+                    (Some(code), _) => format!("{} failed with exit code {code}", running.name()),
+                    (None, signal) => format!("{} was ended by signal {}", running.name(), signal.unwrap_or(0)),
+                };
+                tracing::error!("{what}");
+                if failed.is_none() {
+                    code = exit_code(status);
+                    failed = Some((what, Instant::now()));
+                }
+            }
+        }
+        let n_running = all.iter().filter(|running| running.ended.is_none()).count();
+        match &failed {
+            None if n_running == 0 => return Ok(()),
+            Some((what, since)) if n_running == 0 || since.elapsed() > NOTICE => {
+                end(all, Signal::TERM, GRACE);
+                return Err(Failure::Worker { message: what.clone(), code });
+            }
+            _ => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// The exit code of a process as shells report it: 128 plus the number of a signal.
+fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(1)
+}
+
+/// Sends a signal to all processes, and SIGKILL to those that have not ended in this time.
+fn end(all: &mut [Running], signal: Signal, grace: Duration) {
+    all.iter().for_each(|running| running.signal(signal));
+    let since = Instant::now();
+    while all.iter().any(|running| running.ended.is_none()) {
+        for running in all.iter_mut().filter(|running| running.ended.is_none()) {
+            if let Ok(Some(status)) = running.child.try_wait() {
+                running.ended = Some(status);
+            }
+        }
+        if since.elapsed() > grace {
+            all.iter().for_each(|running| running.signal(Signal::KILL));
+            for running in all.iter_mut().filter(|running| running.ended.is_none()) {
+                running.ended = running.child.wait().ok();
+            }
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        let words = ["a", "b c", "it's", "", "--x=1"].map(OsString::from);
+        assert_eq!(shown(&words), r"a 'b c' 'it'\''s' '' --x=1");
+    }
+
+    #[test]
+    fn exit_codes_are_those_of_shells() {
+        // The status of `wait`: the exit code in the second byte, a signal in the first.
+        assert_eq!([0x0300, 9, 0x0100].map(|raw| exit_code(ExitStatus::from_raw(raw))), [3, 137, 1]);
+    }
+}

@@ -1,0 +1,206 @@
+//! What one round of one key waits for on this worker.
+
+use super::liveness::lost;
+use super::packet::{Header, Kind, Packet};
+use super::plan::Piece;
+use super::sum::{Codec, Sum};
+use mxrs_engine::Completion;
+use mxrs_ndarray::NdArray;
+use mxrs_types::{Error, Result};
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A round of a key: the store, the number of the key, and the number of pushes of the key before this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct RoundId {
+    pub store: u32,
+    pub key: u32,
+    pub round: u64,
+}
+
+impl RoundId {
+    pub fn of(header: &Header) -> Self {
+        Self { store: header.store, key: header.key, round: header.round }
+    }
+
+    pub fn header(self, kind: Kind, piece: u32) -> Header {
+        Header { kind, store: self.store, key: self.key, piece, round: self.round }
+    }
+}
+
+/// What a job waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Phase {
+    /// The first value of the key, from worker 0.
+    First,
+    /// The values of all workers for the pieces that this worker owns. The sums are written to the target.
+    Sum,
+    /// The weights of the pieces that other workers own, after the update.
+    Fetch,
+    /// Both: sums of own pieces, which are sent to all workers, and sums of the other pieces.
+    Exchange,
+}
+
+impl Phase {
+    /// The kinds of messages that jobs of this phase take.
+    pub fn kinds(self) -> &'static [Kind] {
+        match self {
+            Self::First => &[Kind::First],
+            Self::Sum => &[Kind::Value],
+            Self::Fetch => &[Kind::Outcome],
+            Self::Exchange => &[Kind::Value, Kind::Outcome],
+        }
+    }
+}
+
+/// A task of the engine that is completed when messages have arrived.
+pub(super) struct Job {
+    pub id: RoundId,
+    pub phase: Phase,
+    /// The name of the key, for errors.
+    pub label: Arc<str>,
+    pub pieces: Arc<[Piece]>,
+    pub codec: Codec,
+    pub priority: i32,
+    /// The values of this worker for the pieces that it owns.
+    pub own: Vec<(u32, Packet)>,
+    /// An array in host memory that the task writes. Its element 0 is element `first` of the key.
+    pub target: NdArray,
+    pub first: usize,
+    pub completion: Completion,
+}
+
+/// A job that waits for messages.
+pub(super) struct Running {
+    pub job: Job,
+    sums: HashMap<u32, Sum>,
+    /// The pieces of other workers that have not arrived.
+    awaited: Vec<u32>,
+    pub since: Instant,
+}
+
+/// What a message led to.
+#[derive(Default)]
+pub(super) struct Step {
+    /// A sum that all other workers get.
+    pub outcome: Option<Packet>,
+    /// Whether the job waits for nothing more.
+    pub is_done: bool,
+}
+
+impl Running {
+    /// Starts a job on the worker `rank` of `n_workers`.
+    pub fn start(job: Job, rank: usize, n_workers: usize) -> Self {
+        let (mut sums, mut awaited) = (HashMap::new(), Vec::new());
+        for (number, piece) in (0u32..).zip(job.pieces.iter()) {
+            match (job.phase, piece.owner == rank) {
+                (Phase::Sum | Phase::Exchange, true) => {
+                    sums.insert(number, Sum::new(job.codec, piece.elements.len(), n_workers));
+                }
+                (Phase::Fetch | Phase::Exchange | Phase::First, false) => awaited.push(number),
+                _ => {}
+            }
+        }
+        Self { job, sums, awaited, since: Instant::now() }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.sums.is_empty() && self.awaited.is_empty()
+    }
+
+    /// Takes a message of a kind of the phase.
+    ///
+    /// # Errors
+    /// Fails if the message has another size than expected, or is a second one for its piece.
+    pub fn take(&mut self, from: usize, kind: Kind, number: u32, packet: Packet) -> Result<Step> {
+        let Some(piece) = self.job.pieces.get(number as usize).cloned() else {
+            let expected = format!("one of {}: all workers must have the same settings", self.job.pieces.len());
+            return Err(self.refused(from, format!("piece {number}"), expected));
+        };
+        if kind == Kind::Value {
+            let Some(sum) = self.sums.get_mut(&number) else {
+                return Err(self.refused(
+                    from,
+                    format!("a second value of piece {number}"),
+                    "one in each round".into(),
+                ));
+            };
+            let id = self.job.id;
+            let what = || format!("key {}, round {}", self.job.label, id.round);
+            let Some(mut total) = sum.take(from, packet).map_err(|error| error.context(what()))? else {
+                return Ok(Step::default());
+            };
+            self.sums.remove(&number);
+            self.write(&piece, total.content());
+            total.set_header(id.header(Kind::Outcome, number));
+            let outcome = (self.job.phase == Phase::Exchange).then_some(total);
+            return Ok(Step { outcome, is_done: self.is_done() });
+        }
+        let Some(place) = self.awaited.iter().position(|other| *other == number).filter(|_| from == piece.owner) else {
+            return Err(self.refused(from, format!("a result of piece {number}"), "one, from its owner".into()));
+        };
+        let expected = piece.elements.len() * self.job.codec.dtype.size_of();
+        if packet.content().len() != expected {
+            let got = format!("{} bytes of piece {number}", packet.content().len());
+            return Err(self.refused(from, got, format!("{expected} bytes: all workers must train the same network")));
+        }
+        self.awaited.swap_remove(place);
+        self.write(&piece, packet.content());
+        Ok(Step { outcome: None, is_done: self.is_done() })
+    }
+
+    fn refused(&self, from: usize, got: String, expected: String) -> Error {
+        let what = format!("message of worker {from} for key {}, round {}", self.job.label, self.job.id.round);
+        Error::invalid(what, got, expected)
+    }
+
+    fn write(&self, piece: &Piece, bytes: &[u8]) {
+        let size = self.job.codec.dtype.size_of();
+        let (begin, target) = ((piece.elements.start - self.job.first) * size, &self.job.target);
+        debug_assert!(begin + bytes.len() <= target.size_bytes(), "{piece:?} of {}", self.job.label);
+        // SAFETY: the task of this job writes the variable of `target` and ends only by the job's completion, which this
+        // thread calls later, so no other code uses the memory. It is host memory. `bytes` has the size of the piece, which
+        // lies within the target: the store made the pieces and the target from the same number of elements.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.as_ptr().add(begin), bytes.len()) };
+    }
+
+    /// The workers that this job waits for.
+    pub fn missing(&self) -> Vec<usize> {
+        let mut ranks: Vec<usize> = self.sums.values().flat_map(Sum::missing).collect();
+        ranks.extend(self.awaited.iter().map(|number| self.job.pieces[*number as usize].owner));
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
+    }
+
+    /// What the job waits for, in words.
+    pub fn wait(&self) -> String {
+        let what = match self.job.phase {
+            Phase::First => "the first value",
+            Phase::Sum => "gradients",
+            Phase::Fetch => "updated weights",
+            Phase::Exchange => "gradients",
+        };
+        format!("{what} of key {} in round {} from {}", self.job.label, self.job.id.round, workers(&self.missing()))
+    }
+}
+
+/// `worker 1`, or `workers 1, 2`.
+pub(super) fn workers(ranks: &[usize]) -> String {
+    let list = ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    if ranks.len() == 1 { format!("worker {list}") } else { format!("workers {list}") }
+}
+
+/// The error for messages that do not arrive, although the other workers are alive.
+pub(super) fn overdue(seconds: f64, waits: &[String]) -> Error {
+    let shown = waits.iter().take(3).cloned().collect::<Vec<_>>().join("; ");
+    let more = if waits.len() > 3 { format!("; and {} more", waits.len() - 3) } else { String::new() };
+    lost(
+        io::ErrorKind::TimedOut,
+        format!(
+            "this worker has waited {seconds:.0} s for {shown}{more}: all workers must push the same keys equally often"
+        ),
+    )
+}

@@ -1,0 +1,341 @@
+//! The thread that sends and receives messages, sums values, and completes the tasks that wait for messages.
+//!
+//! All state of a group is on this thread. Commands come through a channel, messages from the wire. Nothing here waits for
+//! another worker.
+
+mod ending;
+
+use super::collect::{Collections, Wanted, chunks};
+use super::group::Command;
+use super::job::{Job, RoundId, Running, overdue, workers};
+use super::liveness::{GroupOptions, Liveness, lost};
+use super::outbox::Outbox;
+use super::packet::{Header, Kind, Packet};
+use super::wire::{Received, Wire};
+use mxrs_types::{Error, Result};
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at deadlines.
+const TICK: Duration = Duration::from_millis(100);
+/// How long a polled wire is looked at without a pause after it was last busy.
+const SPIN: Duration = Duration::from_micros(50);
+/// The shortest and the longest pause between two looks at a polled wire while messages are awaited.
+const NAPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(200)];
+/// The pause between two looks at a polled wire while nothing is awaited.
+const IDLE_NAP: Duration = Duration::from_millis(1);
+
+/// A message whose job has not begun: the sender, the piece, and the message.
+type Early = (usize, u32, Packet);
+
+/// The thread's state.
+pub(super) struct Talker {
+    wire: Box<dyn Wire>,
+    commands: Receiver<Command>,
+    outbox: Outbox,
+    liveness: Liveness,
+    /// The jobs that wait, by round and by the kind of message that they take. A job of two kinds is under the first.
+    running: HashMap<(RoundId, Kind), Running>,
+    /// The first round that has not begun, by store, key and kind of message.
+    next: HashMap<(u32, u32, Kind), u64>,
+    /// Messages whose jobs have not begun.
+    early: HashMap<(RoundId, Kind), Vec<Early>>,
+    collections: Collections,
+    failed: Option<Error>,
+    ticked: Instant,
+    is_closing: bool,
+}
+
+impl Talker {
+    pub fn new(wire: Box<dyn Wire>, commands: Receiver<Command>, options: GroupOptions) -> Self {
+        Self {
+            outbox: Outbox::new(wire.size(), options.window),
+            liveness: Liveness::new(wire.size(), &options),
+            wire,
+            commands,
+            running: HashMap::new(),
+            next: HashMap::new(),
+            early: HashMap::new(),
+            collections: Collections::default(),
+            failed: None,
+            ticked: Instant::now(),
+            is_closing: false,
+        }
+    }
+
+    pub fn run(mut self) {
+        let mut busy = Instant::now();
+        while !self.is_closing {
+            let mut is_busy = self.commands();
+            match self.turn() {
+                Ok(did) => is_busy |= did,
+                Err(error) => self.fail(error, true),
+            }
+            if is_busy {
+                busy = Instant::now();
+            } else {
+                self.nap(busy.elapsed());
+            }
+        }
+        self.close();
+    }
+
+    /// Waits for a command, for a time that depends on how long nothing has happened.
+    fn nap(&mut self, idle: Duration) {
+        let awaits = !self.running.is_empty() || !self.outbox.is_empty();
+        let time = match (self.wire.is_polled() && self.failed.is_none(), awaits) {
+            (false, _) => TICK,
+            (true, true) if idle < SPIN => return std::thread::yield_now(),
+            (true, true) => idle.clamp(NAPS[0], NAPS[1]),
+            (true, false) => idle.clamp(NAPS[0], IDLE_NAP),
+        };
+        match self.commands.recv_timeout(time) {
+            Ok(command) => self.command(command),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => self.is_closing = true,
+        }
+    }
+
+    /// Handles the commands that are there. Returns whether there were any.
+    fn commands(&mut self) -> bool {
+        let mut any = false;
+        while !self.is_closing {
+            match self.commands.try_recv() {
+                Ok(command) => self.command(command),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => self.is_closing = true,
+            }
+            any = true;
+        }
+        any
+    }
+
+    fn command(&mut self, command: Command) {
+        let done = match (command, &self.failed) {
+            (Command::Wake, _) => Ok(()),
+            (Command::Close, _) => {
+                self.is_closing = true;
+                Ok(())
+            }
+            (Command::Job(job), Some(error)) => {
+                complete(&job, Err(error.clone()));
+                Ok(())
+            }
+            (Command::Collect { reply, .. }, Some(error)) => {
+                drop(reply.send(Err(error.clone())));
+                Ok(())
+            }
+            (Command::Send { .. }, Some(_)) => Ok(()),
+            (Command::Send { to, priority, packet }, None) => {
+                self.outbox.push(to, priority, packet);
+                Ok(())
+            }
+            (Command::Job(job), None) => self.begin(job),
+            (Command::Collect { number, bytes, to_all, reply }, None) => {
+                let wanted = Wanted { reply, since: Instant::now() };
+                self.collect(number, &bytes, to_all, wanted)
+            }
+        };
+        if let Err(error) = done {
+            self.fail(error, true);
+        }
+    }
+
+    /// Receives and sends. Returns whether anything was received.
+    fn turn(&mut self) -> Result<bool> {
+        let mut any = false;
+        while let Some(received) = self.wire.receive()? {
+            any = true;
+            match received {
+                Received::Message { from, packet } => self.message(from, packet)?,
+                Received::Lost { from, reason } => self.lose(from, &reason)?,
+            }
+        }
+        if self.failed.is_none() {
+            let Self { outbox, wire, liveness, .. } = self;
+            outbox.send(&mut **wire, |to| liveness.sent(to))?;
+            if self.ticked.elapsed() >= TICK {
+                self.ticked = Instant::now();
+                self.tick()?;
+            }
+        }
+        Ok(any)
+    }
+
+    fn message(&mut self, from: usize, packet: Packet) -> Result<()> {
+        if self.failed.is_some() {
+            return Ok(());
+        }
+        self.liveness.heard(from);
+        let header = packet.header().map_err(|error| error.context(format!("reading from worker {from}")))?;
+        match header.kind {
+            Kind::Heartbeat => Ok(()),
+            Kind::Bye => {
+                self.liveness.set_left(from);
+                self.expect_none_left()
+            }
+            Kind::Failure => {
+                let text = String::from_utf8_lossy(packet.content()).into_owned();
+                self.fail(lost(io::ErrorKind::ConnectionAborted, format!("worker {from} reports: {text}")), false);
+                Ok(())
+            }
+            Kind::Collect => {
+                self.collections.take(from, &header, packet)?;
+                self.collections.answer(self.wire.size());
+                Ok(())
+            }
+            Kind::First | Kind::Value | Kind::Outcome => self.piece(from, &header, packet),
+        }
+    }
+
+    /// A message for a job, which may not have begun.
+    fn piece(&mut self, from: usize, header: &Header, packet: Packet) -> Result<()> {
+        let (id, kind) = (RoundId::of(header), header.kind);
+        let place = [kind, Kind::Value]
+            .map(|first| (id, first))
+            .into_iter()
+            .find(|place| self.running.get(place).is_some_and(|running| running.job.phase.kinds().contains(&kind)));
+        let Some(place) = place else {
+            let next = self.next.get(&(id.store, id.key, kind)).copied().unwrap_or(0);
+            if id.round < next {
+                let what = format!("message of worker {from} for key number {}", id.key);
+                return Err(Error::invalid(
+                    what,
+                    format!("round {}", id.round),
+                    format!("round {next} or a later one"),
+                ));
+            }
+            self.early.entry((id, kind)).or_default().push((from, header.piece, packet));
+            return Ok(());
+        };
+        self.step(place, from, kind, header.piece, packet)
+    }
+
+    fn step(&mut self, place: (RoundId, Kind), from: usize, kind: Kind, piece: u32, packet: Packet) -> Result<()> {
+        let Some(running) = self.running.get_mut(&place) else { return Ok(()) };
+        let step = running.take(from, kind, piece, packet)?;
+        let priority = running.job.priority;
+        if let Some(outcome) = step.outcome {
+            self.send_to_others(priority, Arc::new(outcome));
+        }
+        if step.is_done
+            && let Some(running) = self.running.remove(&place)
+        {
+            complete(&running.job, Ok(()));
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, mut job: Job) -> Result<()> {
+        let (id, kinds) = (job.id, job.phase.kinds());
+        for kind in kinds {
+            self.next.insert((id.store, id.key, *kind), id.round + 1);
+        }
+        let own = std::mem::take(&mut job.own);
+        let place = (id, kinds[0]);
+        let running = Running::start(job, self.wire.rank(), self.wire.size());
+        if running.is_done() {
+            complete(&running.job, Ok(()));
+            return Ok(());
+        }
+        self.running.insert(place, running);
+        let rank = self.wire.rank();
+        for (piece, value) in own {
+            self.step(place, rank, Kind::Value, piece, value)?;
+        }
+        for kind in kinds {
+            for (from, piece, packet) in self.early.remove(&(id, *kind)).unwrap_or_default() {
+                self.step(place, from, *kind, piece, packet)?;
+            }
+        }
+        self.expect_none_left()
+    }
+
+    fn collect(&mut self, number: u64, bytes: &[u8], to_all: bool, wanted: Wanted) -> Result<()> {
+        let (rank, size) = (self.wire.rank(), self.wire.size());
+        for packet in chunks(number, bytes) {
+            let packet = Arc::new(packet);
+            match (to_all, rank) {
+                (true, _) => self.send_to_others(i32::MAX, packet),
+                (false, 0) => {}
+                (false, _) => self.outbox.push(0, i32::MAX, packet),
+            }
+        }
+        if !to_all && rank != 0 {
+            drop(wanted.reply.send(Ok(None)));
+            return Ok(());
+        }
+        for packet in chunks(number, bytes) {
+            self.collections.take(rank, &packet.header()?, packet)?;
+        }
+        self.collections.want(number, wanted);
+        self.collections.answer(size);
+        self.expect_none_left()
+    }
+
+    fn send_to_others(&mut self, priority: i32, packet: Arc<Packet>) {
+        let rank = self.wire.rank();
+        for to in (0..self.wire.size()).filter(|to| *to != rank) {
+            self.outbox.push(to, priority, Arc::clone(&packet));
+        }
+    }
+
+    /// Everything that is awaited: since when, from whom, and in words.
+    fn waits(&self) -> Vec<(Instant, Vec<usize>, String)> {
+        let mut jobs: Vec<&Running> = self.running.values().collect();
+        jobs.sort_by_key(|running| running.job.id);
+        let jobs = jobs.into_iter().map(|running| (running.since, running.missing(), running.wait()));
+        jobs.chain(self.collections.waits(self.wire.size())).collect()
+    }
+
+    /// Checks that nothing is awaited from a worker that has ended.
+    fn expect_none_left(&self) -> Result<()> {
+        for (_, missing, text) in self.waits() {
+            let left: Vec<usize> = missing.into_iter().filter(|&rank| self.liveness.has_left(rank)).collect();
+            if !left.is_empty() {
+                let message = format!("{} ended the training, while this worker waits for {text}", workers(&left));
+                return Err(lost(io::ErrorKind::ConnectionAborted, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends signs of life, and looks for workers that are silent and for messages that do not arrive.
+    fn tick(&mut self) -> Result<()> {
+        let rank = self.wire.rank();
+        for to in self.liveness.due(rank) {
+            self.liveness.sent(to);
+            self.wire.send(to, Arc::new(Packet::new(Header::of(Kind::Heartbeat), 0)))?;
+        }
+        if let Some(error) = self.liveness.silent(rank) {
+            return Err(error);
+        }
+        let patience = self.liveness.patience();
+        let late: Vec<_> = self.waits().into_iter().filter(|(since, ..)| since.elapsed() > patience).collect();
+        match late.iter().map(|(since, ..)| since.elapsed()).max() {
+            None => Ok(()),
+            Some(longest) => {
+                let texts: Vec<String> = late.into_iter().map(|(.., text)| text).collect();
+                Err(overdue(longest.as_secs_f64(), &texts))
+            }
+        }
+    }
+
+    /// The connection to a worker has ended.
+    fn lose(&mut self, from: usize, reason: &str) -> Result<()> {
+        if self.failed.is_some() || self.liveness.has_left(from) {
+            return Ok(());
+        }
+        Err(lost(io::ErrorKind::ConnectionAborted, format!("worker {from} is lost: {reason}")))
+    }
+}
+
+/// Ends the task of a job.
+fn complete(job: &Job, result: Result<()>) {
+    if let Err(error) = job.completion.complete(result) {
+        tracing::error!("key {}: {error}", job.label);
+    }
+}

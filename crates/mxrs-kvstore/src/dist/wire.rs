@@ -1,0 +1,80 @@
+//! The interface of what carries messages between workers.
+
+use super::packet::Packet;
+use mxrs_types::Result;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+/// What a wire has received.
+#[derive(Debug)]
+pub enum Received {
+    /// A message. Messages of one sender are received in the order in which it sent them.
+    Message {
+        /// The rank of the sender.
+        from: usize,
+        /// The message.
+        packet: Packet,
+    },
+    /// The connection to a worker has ended, because the worker has ended or failed.
+    Lost {
+        /// The rank of the worker.
+        from: usize,
+        /// Why, to be written after the worker's name.
+        reason: String,
+    },
+}
+
+/// Carries messages between the workers of a training. One thread makes a wire, uses it and drops it.
+///
+/// No method waits for another worker, except [`Self::close`].
+pub trait Wire {
+    /// The number of this worker, from 0.
+    fn rank(&self) -> usize;
+
+    /// The number of workers.
+    fn size(&self) -> usize;
+
+    /// What carries the messages, for log lines: `MPI (Open MPI 4.1.4)`.
+    fn description(&self) -> String;
+
+    /// Whether [`Self::receive`] must be called for messages to arrive. If not, the wire calls its [`Waker`] when there is
+    /// something to receive.
+    fn is_polled(&self) -> bool;
+
+    /// Starts to send a message to another worker.
+    ///
+    /// # Errors
+    /// Fails if the connection to this worker has failed.
+    fn send(&mut self, to: usize, packet: Arc<Packet>) -> Result<()>;
+
+    /// The number of messages to this worker whose sending has started and not ended.
+    fn n_unsent(&mut self, to: usize) -> usize;
+
+    /// Something that was received, if there is anything.
+    ///
+    /// # Errors
+    /// Fails if the transport itself fails.
+    fn receive(&mut self) -> Result<Option<Received>>;
+
+    /// Ends the connections, after everything has been sent. Waits for other workers at most for `patience`, if it has to.
+    ///
+    /// # Errors
+    /// Fails if the transport itself fails.
+    fn close(&mut self, patience: Duration) -> Result<()>;
+}
+
+/// Wakes the thread that uses a wire.
+#[derive(Clone, Debug)]
+pub struct Waker(pub(super) Sender<super::group::Command>);
+
+impl Waker {
+    /// Makes the thread call [`Wire::receive`].
+    pub fn wake(&self) {
+        // Without a receiver the thread has ended.
+        drop(self.0.send(super::group::Command::Wake));
+    }
+}
+
+/// Connects this worker to the others, on the thread that is going to use the wire.
+pub type Connect = Box<dyn FnOnce(Waker) -> Result<Box<dyn Wire>> + Send>;

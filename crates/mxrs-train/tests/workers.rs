@@ -1,0 +1,230 @@
+//! Training by several workers, which are threads of this process: the same bits as one process that has as many devices, the
+//! same examples in each part of its batches, and the store `device`, which adds from left to right.
+
+mod common;
+
+use common::{Net, context, fit_options, options};
+use mxrs_data::{DataIter, NdArrayIter};
+use mxrs_format::{Dense, Tensor};
+use mxrs_graph::{Graph, Symbol};
+use mxrs_kvstore::dist::{DistSync, Group, GroupOptions, local_workers};
+use mxrs_kvstore::{Compression, KvStore, KvStoreOptions};
+use mxrs_train::callback::Callbacks;
+use mxrs_train::metric::create;
+use mxrs_train::{CheckpointOptions, FitOptions, KvStoreChoice, Module};
+use mxrs_types::{Device, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Examples in a batch of one worker.
+const ROWS: usize = 4;
+/// Batches of an epoch.
+const BATCHES: usize = 3;
+const CLASSES: usize = 3;
+
+/// A perceptron with normalization, and without dropout, whose random numbers differ from device to device.
+fn net() -> Graph {
+    let mut net = Net::default();
+    let data = Symbol::variable("data");
+    let x = net.call("FullyConnected", "fc1", &[("num_hidden", "8")], &[&data]);
+    let x = net.call("BatchNorm", "bn1", &[("fix_gamma", "False")], &[&x]);
+    let x = net.call("Activation", "relu1", &[("act_type", "relu")], &[&x]);
+    let x = net.call("FullyConnected", "fc2", &[("num_hidden", "3")], &[&x]);
+    net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().unwrap()
+}
+
+/// The examples of the workers `ranks` of `n_workers`, in batches: each has `ROWS` examples of the first of them, then of the
+/// second, and so on.
+fn data(ranks: std::ops::Range<usize>, n_workers: usize) -> NdArrayIter {
+    let n = ROWS * n_workers * BATCHES;
+    let (rows, labels) = common::examples(3, n, CLASSES);
+    let (rows, labels): (&[f32], &[f32]) = (rows.as_slice().unwrap(), labels.as_slice().unwrap());
+    let is_taken = |i: usize| ranks.contains(&(i / ROWS % n_workers));
+    let taken: Vec<usize> = (0..n).filter(|i| is_taken(*i)).collect();
+    let rows: Vec<f32> = taken.iter().flat_map(|i| rows[i * 6..i * 6 + 6].to_vec()).collect();
+    let labels: Vec<f32> = taken.iter().map(|i| labels[*i]).collect();
+    let dense =
+        |shape: &[usize], values: &[f32]| -> Dense { Tensor::from_slice(shape, values).unwrap().into_dense().unwrap() };
+    let builder = NdArrayIter::builder(ROWS * ranks.len());
+    let builder = builder.data("data", dense(&[taken.len(), 6], &rows));
+    builder.label("softmax_label", dense(&[taken.len()], &labels)).build().unwrap()
+}
+
+/// How a training runs.
+#[derive(Clone, Debug)]
+struct Case {
+    n: usize,
+    optimizer: &'static str,
+    store: &'static str,
+    on_store: bool,
+    compression: Option<Compression>,
+    /// The fewest elements of a key that is divided among the workers.
+    bound: u64,
+    n_epochs: u64,
+    prefix: Option<PathBuf>,
+}
+
+const CASE: Case = Case {
+    n: 2,
+    optimizer: "sgd",
+    store: "dist_sync",
+    on_store: true,
+    compression: None,
+    bound: 1_000_000,
+    n_epochs: 2,
+    prefix: None,
+};
+
+type Bits = Vec<(String, Vec<u8>)>;
+
+/// The parameters and auxiliary states of the first device. The means over several devices, which `get_params` returns, may
+/// differ from equal copies by rounding.
+fn first_copy(module: &Module) -> Result<Bits> {
+    let params = module.get_params()?;
+    let names = params.arg.keys().chain(params.aux.keys());
+    let read = |name: &String| Ok((name.clone(), module.executor()?.argument(name)?.read_bytes(<[u8]>::to_vec)?));
+    names.map(read).collect()
+}
+
+fn fit(module: &mut Module, train: &mut NdArrayIter, store: KvStoreChoice, case: &Case) -> Result<Bits> {
+    let mut settings = vec![("learning_rate".to_owned(), "0.05".to_owned())];
+    if case.optimizer == "sgd" {
+        settings.push(("momentum".into(), "0.9".into()));
+    }
+    let options = FitOptions {
+        kvstore: store,
+        compression: case.compression,
+        optimizer: case.optimizer.into(),
+        optimizer_params: settings,
+        checkpoint: case.prefix.as_ref().map(CheckpointOptions::new),
+        resume: case.prefix.is_some(),
+        ..fit_options(case.n_epochs)
+    };
+    let mut metric = create("acc", &[]).unwrap();
+    module.fit(train as &mut dyn DataIter, None, &mut metric, None, &mut Callbacks::default(), &options)?;
+    first_copy(module)
+}
+
+/// One process with `n` devices.
+fn one_process(case: &Case) -> Bits {
+    let host = common::StoreHost { update_on_kvstore: case.on_store, ..common::StoreHost::new(true) };
+    let mut module = Module::new(&host, &net()).unwrap().contexts((0..case.n as u32).map(Device::cpu)).unwrap();
+    let mut train = data(0..case.n, case.n);
+    fit(&mut module, &mut train, "device".into(), case).unwrap()
+}
+
+/// Runs this code as `n` workers.
+fn on_workers<R: Send>(n: usize, body: impl Fn(Arc<Group>) -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let start = |connect| {
+            let body = &body;
+            scope.spawn(move || body(Group::start(connect, GroupOptions::default()).unwrap()))
+        };
+        let threads: Vec<_> = local_workers(n).into_iter().map(start).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// `n` workers with one device each.
+fn workers(case: &Case) -> Vec<Result<Bits>> {
+    on_workers(case.n, |group| {
+        let host = common::StoreHost { update_on_kvstore: case.on_store, ..common::StoreHost::new(true) };
+        let mut module = Module::new(&host, &net()).unwrap();
+        let options = KvStoreOptions { big_array_elements: case.bound, slice_elements: 7, ..KvStoreOptions::default() };
+        let store = DistSync::new(case.store.parse().unwrap(), &host.context, &options, &group).unwrap();
+        let store: Arc<dyn KvStore> = Arc::new(store);
+        let mut train = data(group.rank()..group.rank() + 1, case.n);
+        fit(&mut module, &mut train, store.into(), case)
+    })
+}
+
+#[track_caller]
+fn check(case: &Case) {
+    let expected = one_process(case);
+    for (rank, got) in workers(case).into_iter().enumerate() {
+        let got = got.unwrap();
+        let differs = got.iter().zip(&expected).find(|(got, expected)| got != expected).map(|(got, _)| &got.0);
+        assert_eq!(differs, None, "{case:?}, worker {rank}");
+        assert_eq!(got.len(), expected.len());
+    }
+}
+
+#[test]
+fn weights_and_statistics_are_those_of_one_process() {
+    for n in 1..=4 {
+        for on_store in [true, false] {
+            for bound in [1_000_000, 5] {
+                check(&Case { n, on_store, bound, ..CASE.clone() });
+            }
+        }
+    }
+}
+
+#[test]
+fn with_other_stores_and_optimizers() {
+    for store in ["dist", "dist_sync_device", "dist_device_sync"] {
+        check(&Case { store, ..CASE.clone() });
+    }
+    check(&Case { store: "p3", on_store: false, n: 3, ..CASE.clone() });
+    for optimizer in ["adam", "lamb", "nadam"] {
+        // The states of Adam are divided. LAMB needs whole weights. Nadam counts calls, so that workers update.
+        let on_store = optimizer != "nadam";
+        check(&Case { optimizer, on_store, bound: 5, n: 3, ..CASE.clone() });
+    }
+}
+
+#[test]
+fn with_compressed_gradients() {
+    for (kind, on_store) in [("2bit", true), ("2bit", false), ("1bit", true)] {
+        let compression = Some(Compression::new(kind, 0.05).unwrap());
+        check(&Case { compression, on_store, n: 3, bound: 40, ..CASE.clone() });
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+/// "optimizer states at the owner only", and a checkpoint has those of all.
+#[test]
+fn checkpoints_resume_with_another_number_of_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+    std::fs::create_dir(&a).unwrap();
+    for optimizer in ["sgd", "adam"] {
+        let two = Case { optimizer, bound: 5, n_epochs: 1, prefix: Some(a.join(optimizer)), ..CASE.clone() };
+        for result in workers(&two) {
+            result.unwrap();
+        }
+    }
+    copy(&a, &b);
+    for optimizer in ["sgd", "adam"] {
+        let three = Case { n: 3, optimizer, bound: 5, prefix: Some(a.join(optimizer)), ..CASE.clone() };
+        let expected = one_process(&Case { prefix: Some(b.join(optimizer)), ..three.clone() });
+        for result in workers(&three) {
+            assert!(result.unwrap() == expected, "{optimizer}");
+        }
+    }
+}
+
+#[test]
+fn epochs_of_different_lengths_are_refused() {
+    let errors = on_workers(2, |group| {
+        let host = (context(), options());
+        let mut module = Module::new(&host, &net()).unwrap();
+        let store = DistSync::new("dist_sync".parse().unwrap(), &host.0, &KvStoreOptions::default(), &group).unwrap();
+        let store: Arc<dyn KvStore> = Arc::new(store);
+        // Worker 1 has the examples of two workers.
+        let (rank, mut train) = (group.rank(), data(0..1, 2 + group.rank()));
+        if rank == 1 {
+            let (rows, labels) = common::examples(3, ROWS * 9, CLASSES);
+            let builder = NdArrayIter::builder(ROWS).data("data", rows).label("softmax_label", labels);
+            train = builder.build().unwrap();
+        }
+        fit(&mut module, &mut train, store.into(), &CASE).unwrap_err().to_string()
+    });
+    assert!(errors.iter().all(|error| error.contains("worker 1") && error.contains("9 batches")), "{errors:?}");
+}

@@ -1,0 +1,154 @@
+//! The stores of several processes: how this process is connected to the others, according to the settings and to the launcher
+//! that has started it.
+
+use mxrs_env::{Place, PlacedBy, Role, Settings, StoreEngine, Transport};
+use mxrs_kvstore::dist::{Connect, DistSync, Group, GroupOptions};
+use mxrs_kvstore::{Constructor, KvStore, StoreType};
+use mxrs_sync::Mutex;
+use mxrs_types::{Error, Result};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The names of these stores.
+pub(crate) const NAMES: [&str; 5] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3"];
+
+/// How this process reaches the other workers, from the settings.
+struct Connection {
+    engine: StoreEngine,
+    place: Option<Place>,
+    is_local: bool,
+    folder: Option<String>,
+    rank: Option<i64>,
+    n_workers: Option<usize>,
+    mpi_library: Option<PathBuf>,
+    options: GroupOptions,
+    role: Option<Role>,
+    in_slices: bool,
+    /// What the launcher says about the job, for the log.
+    job: String,
+}
+
+/// Makes the stores. All stores of a runtime share one connection, which the first of them makes.
+pub(crate) fn constructor(settings: &Settings) -> Constructor {
+    let connection = Connection::of(settings);
+    let group: Mutex<Option<Arc<Group>>> = Mutex::new(None);
+    Arc::new(move |name, context, options| {
+        let mut store_type: StoreType = name.parse()?;
+        if connection.in_slices {
+            store_type = store_type.in_slices()?;
+        }
+        let mut group = group.lock();
+        let group = match &*group {
+            Some(group) => Arc::clone(group),
+            None => {
+                let made = connection.connect(name)?;
+                Arc::clone(group.insert(Group::start(made, connection.options.clone())?))
+            }
+        };
+        Ok(Arc::new(DistSync::new(store_type, context, options, &group)?) as Arc<dyn KvStore>)
+    })
+}
+
+impl Connection {
+    fn of(settings: &Settings) -> Self {
+        let distributed = &settings.distributed;
+        let seconds = |name: &str, given: u64, default: u64| match settings.is_set(name) {
+            true => (given > 0).then(|| Duration::from_secs(given)),
+            // Without these variables MXNet never finds out that a worker is dead.
+            false => Some(Duration::from_secs(default)),
+        };
+        let options = GroupOptions {
+            heartbeat: seconds("PS_HEARTBEAT_INTERVAL", distributed.heartbeat_interval_s, 5),
+            silence: seconds("PS_HEARTBEAT_TIMEOUT", distributed.heartbeat_timeout_s, 30),
+            patience: Duration::from_secs(distributed.patience_s.get()),
+            window: distributed.water_mark.unwrap_or(GroupOptions::default().window),
+        };
+        let cluster = distributed.cluster.map_or("unknown", |cluster| cluster.word());
+        let n_servers = distributed.n_servers.map_or(0, usize::from);
+        let job = format!("started by the launcher `{cluster}`; {n_servers} servers are not needed");
+        let task = distributed.task_id.and_then(|task| i64::try_from(task).ok());
+        Self {
+            engine: distributed.engine,
+            place: settings.place().copied(),
+            is_local: distributed.local,
+            folder: distributed.root_uri.clone(),
+            rank: distributed.rank.or(task),
+            n_workers: distributed.n_workers.map(usize::from),
+            mpi_library: distributed.mpi_library.clone(),
+            options,
+            role: distributed.role,
+            in_slices: distributed.transport == Transport::P3,
+            job,
+        }
+    }
+
+    /// What connects this process to the others.
+    fn connect(&self, name: &str) -> Result<Connect> {
+        if let Some(role @ (Role::Server | Role::Scheduler)) = self.role {
+            let reason = "the workers keep and update the values themselves; start workers only";
+            return Err(Error::not_built(format!("the role `{}` (DMLC_ROLE)", role.word()), reason));
+        }
+        tracing::debug!("{}", self.job);
+        let by_mpi = self.place.is_some_and(|place| place.by != PlacedBy::Torchrun);
+        match self.engine {
+            StoreEngine::Mpi => self.mpi(),
+            StoreEngine::Auto if by_mpi && !self.is_local => self.mpi(),
+            StoreEngine::Local => self.sockets(),
+            StoreEngine::Auto if self.is_local => self.sockets(),
+            // The list of engines may grow.
+            _ => {
+                let expected = "a process that a launcher has started: `mxrs launch -n 2 -- COMMAND` starts two workers on this \
+                                machine, and `mpirun -n 2 COMMAND` two workers that MPI connects";
+                Err(Error::invalid(format!("workers of the store `{name}`"), "no launcher", expected))
+            }
+        }
+    }
+
+    #[cfg(feature = "mpi")]
+    fn mpi(&self) -> Result<Connect> {
+        use mxrs_kvstore_mpi::{Abi, MpiOptions, mpi_worker};
+        let place = self.place.filter(|place| place.by != PlacedBy::Torchrun);
+        let first = place.map(|place| if place.by == PlacedBy::OpenMpi { Abi::OpenMpi } else { Abi::Mpich });
+        let (rank, size) = (place.map(|place| place.rank), place.and_then(|place| place.size));
+        let n_workers = self.n_workers.or(size);
+        Ok(mpi_worker(MpiOptions { library: self.mpi_library.clone(), first, n_workers, rank }))
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn mpi(&self) -> Result<Connect> {
+        let _ = &self.mpi_library;
+        Err(Error::not_built("workers that are connected by MPI", "this build is without the feature `mpi`"))
+    }
+
+    #[cfg(unix)]
+    fn sockets(&self) -> Result<Connect> {
+        use mxrs_kvstore::dist::{SocketOptions, socket_worker};
+        let missing = |what: &str, expected: &str| Error::invalid(what, "nothing", expected);
+        let folder = self.folder.as_ref().filter(|folder| folder.starts_with('/'));
+        let folder = folder.ok_or_else(|| {
+            let got = self.folder.as_deref().unwrap_or("nothing");
+            Error::invalid(
+                "DMLC_PS_ROOT_URI with DMLC_LOCAL=1",
+                got,
+                "the folder of the sockets; `mxrs launch` sets it",
+            )
+        })?;
+        let place = self.place;
+        let n_workers = self.n_workers.or(place.and_then(|place| place.size));
+        let n_workers = n_workers.ok_or_else(|| missing("DMLC_NUM_WORKER", "the number of workers"))?;
+        let rank = match self.rank {
+            Some(rank) => usize::try_from(rank)
+                .map_err(|_| Error::invalid("DMLC_RANK", rank, format!("a number from 0 below {n_workers}")))?,
+            None => place
+                .map(|place| place.rank)
+                .ok_or_else(|| missing("DMLC_RANK", "the number of this worker, or DMLC_TASK_ID"))?,
+        };
+        Ok(socket_worker(SocketOptions { folder: folder.into(), rank, n_workers, patience: self.options.patience }))
+    }
+
+    #[cfg(not(unix))]
+    fn sockets(&self) -> Result<Connect> {
+        Err(Error::not_built("workers that are connected by local sockets", "this system has no Unix sockets"))
+    }
+}
