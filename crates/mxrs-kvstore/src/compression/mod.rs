@@ -3,6 +3,7 @@
 
 mod codes;
 
+use crate::{Key, StoreType};
 use mxrs_types::{DType, Error, Result};
 use std::str::FromStr;
 
@@ -19,6 +20,29 @@ pub enum Compression {
         /// The value that is sent; a positive number.
         threshold: f32,
     },
+}
+
+/// Checks that a store may start to compress: that its type can (`example` is one that can), that no compression is `set`, and
+/// that no key was initialized.
+///
+/// # Errors
+/// Fails if one of these does not hold, and says which.
+pub(crate) fn check(
+    store_type: &StoreType,
+    example: &str,
+    compression: Compression,
+    set: Option<Compression>,
+    first_key: Option<&Key>,
+) -> Result<()> {
+    let refused = |got: String, expected: &str| Err(Error::invalid("compression of gradients", got, expected));
+    if !store_type.can_compress() {
+        return refused(format!("the store `{store_type}`"), &format!("a store that compresses, such as `{example}`"));
+    }
+    match (set, first_key) {
+        (Some(set), _) => refused(format!("{} after {}", compression.kind(), set.kind()), "to be set once"),
+        (_, Some(key)) => refused(format!("a call after `init` of key {key}"), "a call before `init`"),
+        _ => Ok(()),
+    }
 }
 
 /// The threshold of MXNet if none is given.

@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 const MAGIC: [u8; 8] = *b"mxkvsock";
 /// Number of bytes of a greeting: the word, the rank, the number of workers.
 const GREETING_BYTES: usize = 16;
+/// The most workers: each needs a file and two threads for every other one.
+const MOST_WORKERS: usize = 4096;
 /// The pause between two attempts to connect or to accept.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -57,6 +59,10 @@ fn path_of(folder: &Path, rank: usize) -> PathBuf {
 fn join(options: &SocketOptions, waker: &Waker) -> Result<Sockets> {
     let SocketOptions { folder, rank, n_workers, patience } = options;
     let (rank, n_workers) = (*rank, *n_workers);
+    if n_workers > MOST_WORKERS {
+        let expected = format!("at most {MOST_WORKERS} on one machine; MPI connects more");
+        return Err(Error::invalid("number of workers (DMLC_NUM_WORKER)", n_workers, expected));
+    }
     if rank >= n_workers {
         return Err(Error::invalid("rank of a worker", rank, format!("a number from 0 below {n_workers}")));
     }

@@ -308,17 +308,14 @@ impl KvStore for DistSync {
     }
 
     fn set_gradient_compression(&self, compression: Compression) -> Result<()> {
-        let refused = |got: String, expected: &str| Err(Error::invalid("compression of gradients", got, expected));
-        if !self.store_type.can_compress() {
-            return refused(format!("the store `{}`", self.store_type), "a store that compresses, such as `dist_sync`");
-        }
         let mut state = self.state.lock();
-        if let Some(set) = state.compression {
-            return refused(format!("{} after {}", compression.kind(), set.kind()), "to be set once");
-        }
-        if let Some(key) = state.entries.first_key() {
-            return refused(format!("a call after `init` of key {key}"), "a call before `init`");
-        }
+        crate::compression::check(
+            &self.store_type,
+            "dist_sync",
+            compression,
+            state.compression,
+            state.entries.first_key(),
+        )?;
         state.compression = Some(compression);
         Ok(())
     }

@@ -10,6 +10,7 @@
 //! MXNet: `_contrib_MultiBoxDetection`, also `_npx_multibox_detection`. Dtypes: f32 f64 f16 bf16. Liu et al., arXiv:1512.02325.
 
 use super::geometry::{BoxFormat, Corners};
+use super::sample_anchors;
 use super::target::four;
 use crate::dtypes::FLOATS;
 use crate::inference::{bad_attribute, learn, learn_dim, require_ndim, unify_dtypes};
@@ -74,10 +75,8 @@ pub fn define() -> OpDef {
         reference: Some(run),
         samples: || {
             let of = |name, attrs: &[(&str, &str)], n: usize, a: usize| {
-                let anchors: Vec<f64> =
-                    (0..a).flat_map(|i| [0.1 * i as f64, 0.0, 0.25 + 0.1 * i as f64, 0.5]).collect();
                 let sample = Sample::plain(name, &[&[n, 3, a], &[n, 4 * a], &[1, a, 4]]);
-                let sample = sample.fill(0, Fill::Uniform(0.0, 1.0)).fill(2, Fill::Values(anchors));
+                let sample = sample.fill(0, Fill::Uniform(0.0, 1.0)).fill(2, Fill::Values(sample_anchors(a)));
                 Sample { attrs: attrs.iter().copied().collect(), ..sample }
             };
             vec![

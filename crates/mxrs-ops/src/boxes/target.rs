@@ -12,6 +12,7 @@
 //! MXNet: `_contrib_MultiBoxTarget`, also `_npx_multibox_target`. Dtypes: f32 f64 f16 bf16. Liu et al., arXiv:1512.02325.
 
 use super::geometry::{BoxFormat, Corners};
+use super::sample_anchors;
 use crate::dtypes::FLOATS;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim, unify_dtypes};
 use crate::numeric;
@@ -84,12 +85,10 @@ pub fn define() -> OpDef {
         reference: Some(run),
         samples: || {
             let of = |name, attrs: &[(&str, &str)], n: usize, a: usize| {
-                let anchors: Vec<f64> =
-                    (0..a).flat_map(|i| [0.1 * i as f64, 0.0, 0.25 + 0.1 * i as f64, 0.5]).collect();
                 let labels: Vec<f64> =
                     (0..n).flat_map(|_| [1.0, 0.1, 0.0, 0.4, 0.5, -1.0, 0.0, 0.0, 0.0, 0.0]).collect();
                 let sample = Sample::plain(name, &[&[1, a, 4], &[n, 2, 5], &[n, 3, a]]);
-                let sample = sample.fill(0, Fill::Values(anchors)).fill(1, Fill::Values(labels));
+                let sample = sample.fill(0, Fill::Values(sample_anchors(a))).fill(1, Fill::Values(labels));
                 Sample { attrs: attrs.iter().copied().collect(), ..sample }
             };
             vec![

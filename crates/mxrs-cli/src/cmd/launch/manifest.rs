@@ -31,8 +31,7 @@ fn manifest(args: &Args) -> Outcome<Value> {
             "--launcher k8s: --image IMAGE is needed: an image with mxrs and an MPI library".into(),
         ));
     };
-    let mut variables = args.variables("mpi");
-    variables.push(("MXRS_KVSTORE_ENGINE".into(), "mpi".into()));
+    let variables = args.variables_with_mpi("mpi");
     let env: Vec<Value> = variables.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
     let command: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let n = args.num_workers;
@@ -79,17 +78,10 @@ fn manifest(args: &Args) -> Outcome<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[derive(clap::Parser)]
-    struct Line {
-        #[command(flatten)]
-        args: Args,
-    }
+    use crate::cmd::launch::parsed;
 
     fn of(flags: &[&str]) -> Outcome<Value> {
-        let words = ["launch", "-n", "3", "--jobname", "digits"].iter().chain(flags).chain(&["--", "mxrs", "train"]);
-        let Line { args } = clap::Parser::parse_from(words);
-        manifest(&args)
+        manifest(&parsed(&[&["-n", "3", "--jobname", "digits"], flags, &["--", "mxrs", "train"]].concat()))
     }
 
     #[test]

@@ -118,6 +118,13 @@ impl Args {
         variables.extend(self.env_worker.iter().cloned());
         variables
     }
+
+    /// The variables that all workers of a launcher get if MPI connects them.
+    fn variables_with_mpi(&self, cluster: &str) -> Vec<(String, String)> {
+        let mut variables = self.variables(cluster);
+        variables.push(("MXRS_KVSTORE_ENGINE".into(), "mpi".into()));
+        variables
+    }
 }
 
 /// Runs the command.
@@ -146,4 +153,17 @@ pub fn run(args: &Args) -> Outcome {
         Launcher::K8s => manifest::print(args),
         Launcher::Sge => Err(Failure::Usage("--launcher: sge is not built; use mpi inside a job of the grid".into())),
     }
+}
+
+/// The arguments of `mxrs launch` with these words after it.
+#[cfg(test)]
+fn parsed(words: &[&str]) -> Args {
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    let Line { args } = clap::Parser::parse_from(["launch"].iter().chain(words));
+    args
 }

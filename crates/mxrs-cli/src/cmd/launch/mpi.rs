@@ -82,8 +82,7 @@ fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString>
         let flag = if runner == Runner::Hydra { "-f" } else { "--hostfile" };
         line.extend([flag.into(), hosts.clone().into_os_string()]);
     }
-    let mut variables = args.variables("mpi");
-    variables.push(("MXRS_KVSTORE_ENGINE".into(), "mpi".into()));
+    let variables = args.variables_with_mpi("mpi");
     for (name, value) in variables {
         match runner {
             Runner::Hydra => line.extend(["-genv".into(), name.into(), value.into()]),
@@ -103,17 +102,10 @@ fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::launch::workers::shown;
-
-    #[derive(clap::Parser)]
-    struct Line {
-        #[command(flatten)]
-        args: Args,
-    }
+    use crate::cmd::launch::{parsed, workers::shown};
 
     fn of(runner: Runner, is_root: bool, flags: &[&str]) -> String {
-        let words = ["launch", "-n", "3"].iter().chain(flags).chain(&["--", "train", "a b"]);
-        let Line { args } = clap::Parser::parse_from(words);
+        let args = parsed(&[&["-n", "3"], flags, &["--", "train", "a b"]].concat());
         shown(&line(&args, "mpirun", runner, is_root))
     }
 

@@ -13,8 +13,7 @@ pub fn command(args: &Args) -> Vec<OsString> {
 }
 
 fn line(args: &Args, mpi: &str) -> Vec<OsString> {
-    let mut variables = args.variables("slurm");
-    variables.push(("MXRS_KVSTORE_ENGINE".into(), "mpi".into()));
+    let variables = args.variables_with_mpi("slurm");
     // `--export` divides its value at commas, so the values are set by the program `env` of the worker instead.
     let mut line: Vec<OsString> = vec!["srun".into(), "-n".into(), args.num_workers.to_string().into()];
     line.extend([format!("--mpi={mpi}"), "--label".into(), "--kill-on-bad-exit=1".into()].map(OsString::from));
@@ -29,19 +28,12 @@ fn line(args: &Args, mpi: &str) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::launch::workers::shown;
-
-    #[derive(clap::Parser)]
-    struct Line {
-        #[command(flatten)]
-        args: Args,
-    }
+    use crate::cmd::launch::{parsed, workers::shown};
 
     #[test]
     fn srun_gets_its_flags() {
-        let words =
-            ["launch", "-n", "4", "--queue", "gpus", "--jobname", "digits", "--env-worker", "A:1,2", "train", "-x"];
-        let Line { args } = clap::Parser::parse_from(words);
+        let words = ["-n", "4", "--queue", "gpus", "--jobname", "digits", "--env-worker", "A:1,2", "train", "-x"];
+        let args = parsed(&words);
         assert_eq!(
             shown(&line(&args, "pmix")),
             "srun -n 4 --mpi=pmix --label --kill-on-bad-exit=1 --job-name=digits --partition=gpus env DMLC_ROLE=worker \

@@ -149,9 +149,13 @@ fn watch(job: &Job, commands: Vec<(Option<u32>, Command)>, args: &Args) -> Outco
     }
     let process = |pid| Process::find(pid).unwrap_or(Process { pid, started: 0 });
     let workers = all.iter().map(|running| process(running.child.id())).collect();
-    job.write(&Record { launcher: process(std::process::id()), workers, command: shown(&args.command) })?;
-    tracing::info!("job {}: `mxrs kill {}` ends it", job.name(), job.name());
-    let result = wait(&mut all);
+    let record = Record { launcher: process(std::process::id()), workers, command: shown(&args.command) };
+    let result = job.write(&record).and_then(|()| {
+        tracing::info!("job {}: `mxrs kill {}` ends it", job.name(), job.name());
+        wait(&mut all)
+    });
+    // After a failure of this program, no worker may go on: nobody would know of it.
+    end(&mut all, Signal::KILL, GRACE);
     for output in all.iter_mut().flat_map(|running| running.output.drain(..)) {
         // A thread that panicked has already reported it.
         let _ = output.join();
@@ -224,6 +228,21 @@ fn end(all: &mut [Running], signal: Signal, grace: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cmd::launch::parsed;
+
+    #[test]
+    fn workers_do_not_outlive_a_job_that_cannot_be_recorded() {
+        let (job, dir) = (Job::create().unwrap_or_else(|failure| panic!("{failure}")), tempfile::tempdir().unwrap());
+        std::fs::remove_dir(job.folder()).unwrap();
+        let file = dir.path().join("late");
+        let script = format!("sleep 1; touch '{}'", file.display());
+        let args = parsed(&["-n", "1", "--", "sh", "-c", &script]);
+        let command = program(&args.command).unwrap_or_else(|failure| panic!("{failure}"));
+        let failure = watch(&job, vec![(Some(0), command)], &args).expect_err("there is no folder");
+        assert!(failure.to_string().contains("job.json"), "{failure}");
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(!file.exists(), "the worker went on");
+    }
 
     #[test]
     fn words_are_quoted_for_a_shell() {
