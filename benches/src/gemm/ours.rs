@@ -1,5 +1,5 @@
 //! Products of matrices by mxrs: the kernels of fully-connected layers with weights that change. The kernel is the one that a
-//! graph would get, of the backend with the best offer.
+//! graph would get, of the backend with the best offer, without oneDNN: that is a peer here.
 //!
 //! A product with a transposed right matrix is the output of a layer, `data · weightᵀ`; one without is the gradient of its
 //! data, `gradient · weight`. That gradient also has the data as an input, of which kernels use only the shape, the shape of the
@@ -33,8 +33,10 @@ impl Ours {
     /// Fails if the threads cannot be started.
     pub fn new(threads: NonZeroUsize) -> Result<Self> {
         let runtime = |threads: usize| {
-            let threads = [("OMP_NUM_THREADS".to_owned(), threads.to_string())];
-            Runtime::builder().env(&MapSource::new(threads)).build()
+            // oneDNN is a peer in this comparison, so the program's own copy of it may not compute.
+            let vars = [("OMP_NUM_THREADS", threads.to_string()), ("MXNET_ONEDNN_ENABLED", "0".to_owned())];
+            let vars = vars.map(|(name, value)| (name.to_owned(), value));
+            Runtime::builder().env(&MapSource::new(vars)).build()
         };
         Ok(Self { shared: runtime(threads.get())?, serial: runtime(1)? })
     }

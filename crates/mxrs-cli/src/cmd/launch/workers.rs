@@ -154,7 +154,7 @@ fn watch(job: &Job, commands: Vec<(Option<u32>, Command)>, args: &Args) -> Outco
         tracing::info!("job {}: `mxrs kill {}` ends it", job.name(), job.name());
         wait(&mut all)
     });
-    // After a failure of this program, no worker may go on: nobody would know of it.
+    // After a failure of this program, no worker may go on: no program would wait for it.
     end(&mut all, Signal::KILL, GRACE);
     for output in all.iter_mut().flat_map(|running| running.output.drain(..)) {
         // A thread that panicked has already reported it.
