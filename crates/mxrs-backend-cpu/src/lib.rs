@@ -35,6 +35,7 @@
 // of each caller says why no other thread writes them. `stream.rs` uses instructions for which Rust has no other form.
 
 mod backend;
+mod chunks;
 mod kernels;
 mod level;
 mod math;

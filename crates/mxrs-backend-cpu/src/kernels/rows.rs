@@ -174,9 +174,15 @@ pub fn join_lanes<T, F: Fold<T>>(lanes: Lanes<F::Part>) -> F::Part {
 pub fn halve<P: Copy>(lanes: Lanes<P>, join: impl Fn(P, P) -> P) -> P {
     // Arrays of constant sizes, so that each step is vectorized.
     let half: [P; LANES / 2] = std::array::from_fn(|l| join(lanes[l], lanes[l + LANES / 2]));
-    let quarter: [P; LANES / 4] = std::array::from_fn(|l| join(half[l], half[l + LANES / 4]));
-    let eighth: [P; LANES / 8] = std::array::from_fn(|l| join(quarter[l], quarter[l + LANES / 8]));
-    join(join(eighth[0], eighth[2]), join(eighth[1], eighth[3]))
+    halve_16(half, join)
+}
+
+/// Does the same as [`halve`] for 16 partial results.
+#[inline(always)]
+pub fn halve_16<P: Copy>(lanes: [P; 16], join: impl Fn(P, P) -> P) -> P {
+    let half: [P; 8] = std::array::from_fn(|l| join(lanes[l], lanes[l + 8]));
+    let quarter: [P; 4] = std::array::from_fn(|l| join(half[l], half[l + 4]));
+    join(join(quarter[0], quarter[2]), join(quarter[1], quarter[3]))
 }
 
 /// Folds one slice and returns the result.
