@@ -103,11 +103,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether the output's memory holds nothing that the kernel needs, neither inputs nor old values.
-    pub fn is_free(self) -> bool {
-        matches!(self, Self::Direct | Self::Stream)
-    }
-
     /// Whether new values replace the old ones.
     pub fn replaces(self) -> bool {
         matches!(self, Self::Direct | Self::Stream | Self::Copy)
@@ -192,25 +187,6 @@ impl<'a, T: Element> Sink<'a, T> {
             },
             // SAFETY: the contract of this function.
             Mode::Stream | Mode::Copy | Mode::Add => unsafe { self.write_pieces::<PIECE>(range, fill) },
-        }
-    }
-
-    /// Lets `fill` compute all elements in `range` together. Unless they are computed directly, `buffer` keeps them; it has at
-    /// least as many elements.
-    ///
-    /// # Safety
-    /// As for [`Self::write`], with one piece.
-    pub unsafe fn write_whole(&self, range: Range<usize>, buffer: &mut [T], fill: impl FnOnce(&mut [T])) {
-        match self.mode {
-            Mode::Skip => {}
-            // SAFETY: as in `write`.
-            Mode::Direct => fill(unsafe { self.slice_mut(range) }),
-            Mode::Stream | Mode::Copy | Mode::Add => {
-                let buffer = &mut buffer[..range.len()];
-                fill(buffer);
-                // SAFETY: as in `write`: the slices that `fill` made of inputs are no longer used.
-                unsafe { self.store(range, buffer) };
-            }
         }
     }
 

@@ -17,6 +17,8 @@ mod gradient;
 mod long;
 mod rows;
 
+pub use rows::{LANES, add_to_sums};
+
 use super::around;
 use crate::level::Level;
 use crate::number::{Float, Stored};
