@@ -6,9 +6,10 @@
 //! Each thread computes whole rows; a few long rows are shared among threads in blocks of fixed size, so that results have the
 //! same bits on any number of threads.
 //!
-//! Accuracy of `f32`, with `d = (largest - x) / t` and `u = 2^-24`: the relative error of a result of softmax is at most
-//! `(2 d + 8) u`, where results below the smallest normal number count as 0. The error of a result of `log_softmax` is at
-//! most `(2 d + 8) u`. Terms are added in `f32`, four at a time, and these sums in `f64`.
+//! Accuracy in `f32`, with `u = 2^-24`, rows of `n` elements and `d = (largest - x) / t`: the relative error of a result of
+//! softmax, and the error of a result of its logarithm, is at most `(4 d + 5 ln n + 8) u`; results of softmax below the
+//! smallest normal number may be 0. The error of a gradient is at most `8 u` times the same formula on absolute values. Terms
+//! are added in the type that they are computed in, four at a time, and these sums in `f64`.
 
 mod columns;
 mod columns_gradient;
