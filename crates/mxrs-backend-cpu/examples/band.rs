@@ -1,4 +1,5 @@
 //! Scratch.
+#![allow(unsafe_code)]
 use mxrs_backend_cpu::CpuBackend;
 use mxrs_op::{Backend, KernelArgs, OpCall, RandomCall, RawTensor, TensorDesc};
 use mxrs_types::{DType, PartialShape, WriteReq};
@@ -77,7 +78,7 @@ _backward_max|axis=(0,2)|100 D 100
         let dtype = match f.get(3) { Some(&"bf16") => DType::BF16, Some(&"f16") => DType::F16, _ => DType::F32 };
         let is_train = f[0].contains("Norm") || f[0].contains("Output");
         let shapes: Vec<Vec<usize>> = f[2].split(' ').map(|s| match s { "D" => vec![976, 100, 256], "I" => vec![124, 64, 56, 56], "L" => vec![124, 56, 56, 64], s => s.split(',').map(|x| x.parse().unwrap()).collect() }).collect();
-        let Some(op) = ops.get(f[0]) else { println!("{line}: absent"); continue };
+        let Ok(op) = ops.get(f[0]) else { println!("{line}: absent"); continue };
         let params = op.parse(&f[1].split(';').filter_map(|kv| kv.split_once('=')).collect()).unwrap();
         let n_out = op.n_outputs.get(&params);
         let mut si: Vec<PartialShape> = shapes.iter().map(|s| PartialShape::new(s.iter().map(|x| Some(*x)))).collect();

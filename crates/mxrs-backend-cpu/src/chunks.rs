@@ -101,3 +101,22 @@ impl<'a, T: Element, C: Compute<T>> Storing<'a, T, C> {
         }
     }
 }
+
+/// An array of a function of the index. Unlike `array::from_fn`, this is a plain loop, which the compiler vectorizes for arrays
+/// of any length. `zero` is any value.
+#[inline(always)]
+pub fn each<T: Copy, const N: usize>(zero: T, f: impl Fn(usize) -> T) -> [T; N] {
+    let mut all = [zero; N];
+    for (l, to) in all.iter_mut().enumerate() {
+        *to = f(l);
+    }
+    all
+}
+
+/// The `N` values from `at` on.
+#[inline(always)]
+pub fn chunk_of<T, const N: usize>(values: &[T], at: usize) -> &[T; N] {
+    assert!(at <= values.len() && N <= values.len() - at, "{N} values from {at} on, of {}", values.len());
+    // SAFETY: the assertion keeps the array within the slice.
+    unsafe { &*values.as_ptr().add(at).cast() }
+}

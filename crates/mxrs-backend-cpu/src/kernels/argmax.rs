@@ -3,6 +3,7 @@
 
 use super::rows::{halve_16, largest_or_nan};
 use super::{around, for_number};
+use crate::chunks::each;
 use crate::level::{Level, Loop};
 use crate::number::Number;
 use crate::plan::{Build, Planned, out_of_place};
@@ -105,18 +106,15 @@ impl<T: Number> Loop for PositionLoop<'_, T> {
     type Output = usize;
     #[inline(always)]
     fn run(self) -> usize {
-        const LANES: usize = 16;
         let (chunks, rest) = self.row.as_chunks::<CHUNK>();
         let max = largest_or_nan(self.row);
         let is_it = |x: T| (x == max) | x.is_nan();
         for (c, x) in chunks.iter().enumerate() {
             // All elements of a chunk are compared, because a loop that ends at the first one is not vectorized.
-            let places: [u32; CHUNK] = std::array::from_fn(|l| if is_it(x[l]) { l as u32 } else { u32::MAX });
-            let first: [u32; LANES] = std::array::from_fn(|l| {
-                let [a, b, c, d] = [0, 1, 2, 3].map(|quarter| places[l + quarter * LANES]);
-                a.min(b).min(c.min(d))
-            });
-            let first = halve_16(first, u32::min);
+            let places: [u32; CHUNK] = each(0, |l| if is_it(x[l]) { l as u32 } else { u32::MAX });
+            let half: [u32; CHUNK / 2] = each(0, |l| places[l].min(places[l + CHUNK / 2]));
+            let quarter: [u32; CHUNK / 4] = each(0, |l| half[l].min(half[l + CHUNK / 4]));
+            let first = halve_16(quarter, u32::min);
             if first != u32::MAX {
                 return c * CHUNK + first as usize;
             }

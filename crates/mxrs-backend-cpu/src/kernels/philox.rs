@@ -46,7 +46,14 @@ impl Loop for UniformLoop<'_> {
 #[inline(always)]
 pub fn uniform_blocks(random: RandomCall, first: u64) -> [[f32; BLOCKS]; 4] {
     // Vector instructions convert only signed integers; 24 bits are never negative.
-    blocks(random, first).map(|words| words.map(|word| (word as u32 >> 8) as i32 as f32 * (1.0 / 16_777_216.0)))
+    let words = blocks(random, first);
+    let mut uniform = [[0.0; BLOCKS]; 4];
+    for (uniform, words) in uniform.iter_mut().zip(&words) {
+        for b in 0..BLOCKS {
+            uniform[b] = (words[b] as u32 >> 8) as i32 as f32 * (1.0 / 16_777_216.0);
+        }
+    }
+    uniform
 }
 
 /// Computes blocks `first..`; word `w` of block `first + b` is the lower half of the number at `[w][b]`. The vector instruction

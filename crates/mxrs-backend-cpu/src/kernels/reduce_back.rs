@@ -3,7 +3,7 @@
 
 use super::reduce::{bias_shape, kept_shape};
 use super::{for_float, for_number};
-use crate::chunks::{Compute, Storing};
+use crate::chunks::{Compute, Storing, each};
 use crate::level::{Level, Loop};
 use crate::number::{Element, Float, Number};
 use crate::plan::{Build, Planned, out_of_place};
@@ -112,7 +112,7 @@ impl<T: Element, F: Unary<T>> Compute<T> for Moving<'_, '_, T, F> {
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
         // SAFETY: the caller's contract.
         let x = unsafe { self.data.chunk::<N>(self.from + at - self.start) };
-        std::array::from_fn(|l| self.f.at(x[l]))
+        each(T::ZERO, |l| self.f.at(x[l]))
     }
 }
 
@@ -134,11 +134,11 @@ impl<T: Number, const ONE: bool> Compute<T> for Maxima<'_, '_, T, ONE> {
             let x = self.data.chunk::<N>(at);
             if ONE {
                 let (g, max) = (self.ograd.at(self.from), self.max.at(self.from));
-                return std::array::from_fn(|l| if x[l] == max { g } else { T::ZERO });
+                return each(T::ZERO, |l| if x[l] == max { g } else { T::ZERO });
             }
             let result = self.from + at - self.start;
             let (g, max) = (self.ograd.chunk::<N>(result), self.max.chunk::<N>(result));
-            std::array::from_fn(|l| if x[l] == max[l] { g[l] } else { T::ZERO })
+            each(T::ZERO, |l| if x[l] == max[l] { g[l] } else { T::ZERO })
         }
     }
 

@@ -1,5 +1,6 @@
 //! Folds the elements of a slice into one value, in an order that does not depend on the width of the registers.
 
+use crate::chunks::each;
 use crate::level::{Level, Loop};
 use crate::number::Number;
 use crate::stream::{AHEAD, prefetch_at};
@@ -101,11 +102,9 @@ pub fn largest_or_nan<T: Number>(row: &[T]) -> T {
             nans[l] = if x[l].is_nan() { x[l] } else { nans[l] };
         }
     }
-    let both: [T; WIDE] = std::array::from_fn(|l| if nans[l].is_nan() { nans[l] } else { largest[l] });
-    let quarter = WIDE / 4;
-    let lanes: [T; 16] = std::array::from_fn(|l| {
-        both[l].larger(both[l + quarter]).larger(both[l + 2 * quarter].larger(both[l + 3 * quarter]))
-    });
+    let both: [T; WIDE] = each(T::ZERO, |l| if nans[l].is_nan() { nans[l] } else { largest[l] });
+    let half: [T; WIDE / 2] = each(T::ZERO, |l| both[l].larger(both[l + WIDE / 2]));
+    let lanes: [T; WIDE / 4] = each(T::ZERO, |l| half[l].larger(half[l + WIDE / 4]));
     rest.iter().fold(halve_16(lanes, T::larger), |largest, x| x.larger(largest))
 }
 
@@ -259,14 +258,13 @@ pub fn join_lanes<T, F: Fold<T>>(lanes: Lanes<F::Part>) -> F::Part {
 #[inline(always)]
 pub fn halve<P: Copy>(lanes: Lanes<P>, join: impl Fn(P, P) -> P) -> P {
     // Arrays of constant sizes, so that each step is vectorized.
-    let half: [P; LANES / 2] = std::array::from_fn(|l| join(lanes[l], lanes[l + LANES / 2]));
-    halve_16(half, join)
+    halve_16(each(lanes[0], |l| join(lanes[l], lanes[l + LANES / 2])), join)
 }
 
 /// Does the same as [`halve`] for 16 partial results.
 #[inline(always)]
 pub fn halve_16<P: Copy>(lanes: [P; 16], join: impl Fn(P, P) -> P) -> P {
-    let half: [P; 8] = std::array::from_fn(|l| join(lanes[l], lanes[l + 8]));
-    let quarter: [P; 4] = std::array::from_fn(|l| join(half[l], half[l + 4]));
+    let half: [P; 8] = each(lanes[0], |l| join(lanes[l], lanes[l + 8]));
+    let quarter: [P; 4] = each(lanes[0], |l| join(half[l], half[l + 4]));
     join(join(quarter[0], quarter[2]), join(quarter[1], quarter[3]))
 }

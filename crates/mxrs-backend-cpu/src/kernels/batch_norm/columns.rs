@@ -1,12 +1,11 @@
 //! Batch normalization of short planes, which are one element each if the channels are the last axis. The data is a matrix:
 //! a row has one plane of each channel, a column is an element of a plane.
 //!
-//! Sums of columns are made over blocks of rows, whose size depends only on the shape: in the type of the data over a few rows,
-//! and in `f64` over a block. The first element of a channel is subtracted from the others before they are squared, so that a
-//! mean far from 0 costs no digits.
+//! Sums of columns are made in `f64` over blocks of rows, whose size depends only on the shape. The first element of a channel
+//! is subtracted from the others before they are squared, so that a mean far from 0 costs no digits.
 
 use super::{Factors, Pair, Problem};
-use crate::chunks::{CHUNK, Compute, Storing};
+use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
 use crate::level::Loop;
 use crate::number::Float;
 use crate::split::in_ranges;
@@ -54,7 +53,7 @@ pub fn forward<T: Float>(
     let elements = |range: Range<usize>| unsafe { data.slice(range) };
     let all: Vec<Factors<T>> = if p.uses_batch {
         // SAFETY: as above.
-        let origin = |channel: usize| unsafe { data.at(channel * p.inner) };
+        let origin = |channel: usize| unsafe { data.at(channel * p.inner).widen() };
         let origins = by_column(p, (0..p.channels).map(origin));
         let sums = sums(args, p, &|range, sums| {
             let x = elements(range);
@@ -64,7 +63,7 @@ pub fn forward<T: Float>(
             let mean = sum / p.count();
             let squares = squares - sum * mean;
             // Rounding may make it slightly negative; NaN stays NaN.
-            (origins[channel * p.inner].widen() + mean, if squares < 0.0 { 0.0 } else { squares })
+            (origins[channel * p.inner] + mean, if squares < 0.0 { 0.0 } else { squares })
         };
         sums.iter().enumerate().map(|at| factors(at.0, Some(moments(at)))).collect()
     } else {
@@ -87,7 +86,7 @@ pub fn backward<T: Float>(
     // SAFETY: only the output, which is written last, may be in the memory of an input.
     let elements = |range: Range<usize>| unsafe { (ograd.slice(range.clone()), data.slice(range)) };
     // SAFETY: as above.
-    let means = by_column(p, (0..p.channels).map(|channel| unsafe { mean.at(channel) }));
+    let means = by_column(p, (0..p.channels).map(|channel| unsafe { mean.at(channel).widen() }));
     let sums = sums(args, p, &|range, sums| {
         let (ograd, x) = elements(range);
         p.level.run(Products { ograd, x, means: &means, sums });
@@ -160,13 +159,13 @@ fn sums(args: &KernelArgs<'_>, p: &Problem, add: &(dyn Fn(Range<usize>, Sums<'_>
     of_channels
 }
 
-/// Number of rows that are summed in the type of the data.
+/// Number of rows whose sums stay in registers.
 const TOGETHER: usize = 16;
 
 /// Adds the distances of the elements from the origins of their columns, and the squares of the distances, to the sums.
 struct Distances<'a, T> {
     x: &'a [T],
-    origins: &'a [T],
+    origins: &'a [f64],
     sums: Sums<'a>,
 }
 
@@ -175,7 +174,7 @@ impl<T: Float> Loop for Distances<'_, T> {
     #[inline(always)]
     fn run(self) {
         add_rows(self.x, self.x, self.origins, self.sums, |x, _, origin| {
-            let distance = x.minus(origin);
+            let distance = x - origin;
             (distance, distance)
         });
     }
@@ -185,7 +184,7 @@ impl<T: Float> Loop for Distances<'_, T> {
 struct Products<'a, T> {
     ograd: &'a [T],
     x: &'a [T],
-    means: &'a [T],
+    means: &'a [f64],
     sums: Sums<'a>,
 }
 
@@ -193,14 +192,21 @@ impl<T: Float> Loop for Products<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        add_rows(self.x, self.ograd, self.means, self.sums, |x, g, mean| (g, x.minus(mean)));
+        add_rows(self.x, self.ograd, self.means, self.sums, |x, g, mean| (g, x - mean));
     }
 }
 
 /// For each column, adds a term of each row to the first sum, and its product with another one to the second sum.
 #[inline(always)]
-fn add_rows<T: Float>(x: &[T], other: &[T], origins: &[T], sums: Sums<'_>, terms: impl Fn(T, T, T) -> (T, T) + Copy) {
-    const SMALL: usize = 16;
+fn add_rows<T: Float>(
+    x: &[T],
+    other: &[T],
+    origins: &[f64],
+    sums: Sums<'_>,
+    terms: impl Fn(f64, f64, f64) -> (f64, f64) + Copy,
+) {
+    const LARGE: usize = 32;
+    const SMALL: usize = 8;
     let (width, Sums { first, second }) = (origins.len(), sums);
     if width == 0 {
         return;
@@ -213,16 +219,16 @@ fn add_rows<T: Float>(x: &[T], other: &[T], origins: &[T], sums: Sums<'_>, terms
             }
         }
         let mut column = 0;
-        while width - column >= CHUNK {
-            add_columns::<T, CHUNK>((x, other, origins), column, first, second, terms);
-            column += CHUNK;
+        while width - column >= LARGE {
+            add_columns::<T, LARGE>(x, other, origins, (column, width), first, second, terms);
+            column += LARGE;
         }
         while width - column >= SMALL {
-            add_columns::<T, SMALL>((x, other, origins), column, first, second, terms);
+            add_columns::<T, SMALL>(x, other, origins, (column, width), first, second, terms);
             column += SMALL;
         }
         while column < width {
-            add_columns::<T, 1>((x, other, origins), column, first, second, terms);
+            add_columns::<T, 1>(x, other, origins, (column, width), first, second, terms);
             column += 1;
         }
     }
@@ -231,27 +237,26 @@ fn add_rows<T: Float>(x: &[T], other: &[T], origins: &[T], sums: Sums<'_>, terms
 /// Does so for the `N` columns from `column` on, in a few rows.
 #[inline(always)]
 fn add_columns<T: Float, const N: usize>(
-    (x, other, origins): (&[T], &[T], &[T]),
-    column: usize,
+    x: &[T],
+    other: &[T],
+    origins: &[f64],
+    (column, width): (usize, usize),
     first: &mut [f64],
     second: &mut [f64],
-    terms: impl Fn(T, T, T) -> (T, T),
+    terms: impl Fn(f64, f64, f64) -> (f64, f64),
 ) {
-    let (mut sums, mut products) = ([T::ZERO; N], [T::ZERO; N]);
-    let width = origins.len();
-    let Some(origins) = origins[column..].first_chunk::<N>() else { return };
-    for (x, other) in x.chunks_exact(width).zip(other.chunks_exact(width)) {
-        let (Some(x), Some(other)) = (x[column..].first_chunk::<N>(), other[column..].first_chunk::<N>()) else { return };
+    let origins = chunk_of::<_, N>(origins, column);
+    let (mut sums, mut products) = (*chunk_of::<_, N>(first, column), *chunk_of::<_, N>(second, column));
+    for start in (column..x.len()).step_by(width) {
+        let (x, other) = (chunk_of::<_, N>(x, start), chunk_of::<_, N>(other, start));
         for l in 0..N {
-            let (term, factor) = terms(x[l], other[l], origins[l]);
-            sums[l] = sums[l].plus(term);
+            let (term, factor) = terms(x[l].widen(), other[l].widen(), origins[l]);
+            sums[l] += term;
             products[l] = term.mul_add(factor, products[l]);
         }
     }
-    for (l, (first, second)) in first[column..].iter_mut().zip(&mut second[column..]).take(N).enumerate() {
-        *first += sums[l].widen();
-        *second += products[l].widen();
-    }
+    first[column..column + N].copy_from_slice(&sums);
+    second[column..column + N].copy_from_slice(&products);
 }
 
 /// Normalizes whole rows.
@@ -277,7 +282,7 @@ impl<T: Float> Compute<T> for Normalize<'_, '_, T> {
         let [mean, scale, shift, _] = self.factors.chunk::<N>(at);
         // SAFETY: the caller's contract.
         let x = unsafe { self.data.chunk::<N>(at) };
-        std::array::from_fn(|l| x[l].minus(mean[l]).mul_add(scale[l], shift[l]))
+        each(T::ZERO, |l| x[l].minus(mean[l]).mul_add(scale[l], shift[l]))
     }
 
     #[inline(always)]
@@ -289,11 +294,10 @@ impl<T: Float> Compute<T> for Normalize<'_, '_, T> {
 impl<T: Float> Columns<T> {
     /// Mean, scale, shift and slope of the elements from `at` on.
     #[inline(always)]
-    fn chunk<const N: usize>(&self, at: usize) -> [[T; N]; 4] {
-        let column = at % self.width.max(1);
+    fn chunk<const N: usize>(&self, at: usize) -> [&[T; N]; 4] {
         // The vectors have `width + CHUNK` elements, so there is a chunk from each column on.
-        [&self.mean, &self.scale, &self.shift, &self.slope]
-            .map(|values| values[column..].first_chunk::<N>().copied().unwrap_or([T::ZERO; N]))
+        let column = at % self.width.max(1);
+        [chunk_of(&self.mean, column), chunk_of(&self.scale, column), chunk_of(&self.shift, column), chunk_of(&self.slope, column)]
     }
 }
 
@@ -321,7 +325,7 @@ impl<T: Float> Compute<T> for Gradient<'_, '_, T> {
         let [mean, scale, shift, slope] = self.factors.chunk::<N>(at);
         // SAFETY: the caller's contract.
         let (g, x) = unsafe { (self.ograd.chunk::<N>(at), self.data.chunk::<N>(at)) };
-        std::array::from_fn(|l| slope[l].negative().mul_add(x[l].minus(mean[l]), g[l].minus(shift[l])).times(scale[l]))
+        each(T::ZERO, |l| slope[l].negative().mul_add(x[l].minus(mean[l]), g[l].minus(shift[l])).times(scale[l]))
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 //! gradient.
 
 use super::{Factors, Pair};
-use crate::chunks::{Compute, Storing};
+use crate::chunks::{Compute, Storing, each};
 use crate::kernels::rows::{LANES, Sum, add_pairs_to_lanes, join_lanes};
 use crate::level::Loop;
 use crate::number::Float;
@@ -124,7 +124,7 @@ impl<T: Float> Compute<T> for Normalize<'_, '_, T> {
         let Factors { mean, scale, shift, .. } = *self.factors;
         // SAFETY: the caller's contract.
         let x = unsafe { self.data.chunk::<N>(at) };
-        std::array::from_fn(|l| x[l].minus(mean).mul_add(scale, shift))
+        each(T::ZERO, |l| x[l].minus(mean).mul_add(scale, shift))
     }
 
     #[inline(always)]
@@ -160,7 +160,7 @@ impl<T: Float> Compute<T> for Gradient<'_, '_, T> {
         let Factors { mean, scale, shift, slope } = *self.factors;
         // SAFETY: the caller's contract.
         let (g, x) = unsafe { (self.ograd.chunk::<N>(at), self.data.chunk::<N>(at)) };
-        std::array::from_fn(|l| slope.negative().mul_add(x[l].minus(mean), g[l].minus(shift)).times(scale))
+        each(T::ZERO, |l| slope.negative().mul_add(x[l].minus(mean), g[l].minus(shift)).times(scale))
     }
 
     #[inline(always)]

@@ -1,12 +1,12 @@
 //! The gradients. With `y` the normalized element and `h = ograd · gamma`: data gets `(h - mean(h) - y · mean(h · y)) / std`,
 //! gamma the sum of `ograd · y`, and beta the sum of `ograd`.
 
-use super::{Moments, Problem, moments, sum_of, values_at, widened};
-use crate::chunks::{CHUNK, Compute, Storing};
+use super::{Moments, Problem, moments, sum_of, widened};
+use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
 use crate::kernels::rows::halve_16;
 use crate::kernels::softmax::{LANES, add_to_sums};
 use crate::level::Loop;
-use crate::number::{Float, Number, Stored};
+use crate::number::{Element, Float, Number, Stored};
 use crate::split::in_ranges;
 use crate::stream::AHEAD;
 use crate::tensors::{Scratch, Sink, Source};
@@ -109,13 +109,17 @@ impl<I: Stored> Compute<I> for Group<'_, '_, I> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [I; N] {
         let Self { mean, scale, shift, slope, .. } = *self;
-        let gamma = values_at::<_, N>(self.gamma, at - self.start);
         // SAFETY: the caller's contract.
         let (g, x) = unsafe { (self.ograd.chunk::<N>(at), self.data.chunk::<N>(at)) };
-        std::array::from_fn(|l| {
-            let h = g[l].wide().times(gamma[l]);
-            I::nearest(slope.negative().mul_add(x[l].wide().minus(mean), h.minus(shift)).times(scale))
-        })
+        let result = |g: I, x: I, gamma: I::Wide| {
+            let h = g.wide().times(gamma);
+            I::nearest(slope.negative().mul_add(x.wide().minus(mean), h.minus(shift)).times(scale))
+        };
+        if let [gamma] = self.gamma {
+            return each(I::ZERO, |l| result(g[l], x[l], *gamma));
+        }
+        let gamma = chunk_of::<_, N>(self.gamma, at - self.start);
+        each(I::ZERO, |l| result(g[l], x[l], gamma[l]))
     }
 }
 
@@ -146,7 +150,7 @@ impl<'a, 'b, I: Stored> Loop for GroupLoop<'a, 'b, '_, I> {
             let soon = at.start + i * CHUNK + AHEAD / size_of::<I>();
             data.prefetch::<CHUNK>(soon);
             ograd.prefetch::<CHUNK>(soon);
-            let wide: [I::Wide; CHUNK] = std::array::from_fn(|l| x[l].wide());
+            let wide: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| x[l].wide());
             add_to_sums(&wide, &mut sums);
             if let Some(last) = &mut last {
                 // SAFETY: as above.
@@ -198,9 +202,9 @@ fn sums_with_gamma<I: Stored>(g: &[I], x: &[I], gamma: &[I::Wide], mean: I::Wide
     let ((g, g_rest), (x, x_rest)) = (g.as_chunks::<CHUNK>(), x.as_chunks::<CHUNK>());
     let (gamma, gamma_rest) = gamma.as_chunks::<CHUNK>();
     for ((g, x), gamma) in g.iter().zip(x).zip(gamma) {
-        let h: [I::Wide; CHUNK] = std::array::from_fn(|l| g[l].wide().times(gamma[l]));
+        let h: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| g[l].wide().times(gamma[l]));
         add_to_sums(&h, &mut sums[0]);
-        let products: [I::Wide; CHUNK] = std::array::from_fn(|l| h[l].times(x[l].wide().minus(mean)));
+        let products: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| h[l].times(x[l].wide().minus(mean)));
         add_to_sums(&products, &mut sums[1]);
     }
     for (l, ((g, x), gamma)) in g_rest.iter().zip(x_rest).zip(gamma_rest).enumerate() {
@@ -217,7 +221,7 @@ fn sum_of_products<I: Stored>(g: &[I], x: &[I], mean: I::Wide) -> f64 {
     let mut sums = [0.0; LANES];
     let ((g, g_rest), (x, x_rest)) = (g.as_chunks::<CHUNK>(), x.as_chunks::<CHUNK>());
     for (g, x) in g.iter().zip(x) {
-        let products: [I::Wide; CHUNK] = std::array::from_fn(|l| g[l].wide().times(x[l].wide().minus(mean)));
+        let products: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| g[l].wide().times(x[l].wide().minus(mean)));
         add_to_sums(&products, &mut sums);
     }
     for (l, (g, x)) in g_rest.iter().zip(x_rest).enumerate() {

@@ -1,11 +1,11 @@
 //! `out = (x - mean) / std · gamma + beta`.
 
-use super::{Moments, Problem, moments, values_at, widened};
-use crate::chunks::{CHUNK, Compute, Storing};
+use super::{Moments, Problem, moments, widened};
+use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
 use crate::kernels::rows::halve_16;
 use crate::kernels::softmax::{LANES, add_to_sums};
 use crate::level::Loop;
-use crate::number::{Float, Number, Stored};
+use crate::number::{Element, Float, Number, Stored};
 use crate::split::in_ranges;
 use crate::stream::AHEAD;
 use crate::tensors::{Sink, Source};
@@ -59,10 +59,14 @@ impl<I: Stored> Compute<I> for Group<'_, '_, I> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [I; N] {
         let (mean, scale) = (self.mean, self.scale);
-        let [gamma, beta] = [self.gamma, self.beta].map(|values| values_at::<_, N>(values, at - self.start));
         // SAFETY: the caller's contract.
         let x = unsafe { self.data.chunk::<N>(at) };
-        std::array::from_fn(|l| I::nearest(x[l].wide().minus(mean).times(scale).mul_add(gamma[l], beta[l])))
+        if let ([gamma], [beta]) = (self.gamma, self.beta) {
+            return each(I::ZERO, |l| I::nearest(x[l].wide().minus(mean).times(scale).mul_add(*gamma, *beta)));
+        }
+        let at = at - self.start;
+        let (gamma, beta) = (chunk_of::<_, N>(self.gamma, at), chunk_of::<_, N>(self.beta, at));
+        each(I::ZERO, |l| I::nearest(x[l].wide().minus(mean).times(scale).mul_add(gamma[l], beta[l])))
     }
 }
 
@@ -89,7 +93,7 @@ impl<I: Stored> Loop for MomentsLoop<'_, '_, I> {
         let (chunks, rest) = x.as_chunks::<CHUNK>();
         for (i, x) in chunks.iter().enumerate() {
             data.prefetch::<CHUNK>(at.start + i * CHUNK + AHEAD / size_of::<I>());
-            let wide: [I::Wide; CHUNK] = std::array::from_fn(|l| x[l].wide());
+            let wide: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| x[l].wide());
             add_to_sums(&wide, &mut sums);
             if let Some(last) = &mut last {
                 // SAFETY: as above.

@@ -8,11 +8,11 @@
 mod backward;
 mod forward;
 
-use crate::chunks::CHUNK;
+use crate::chunks::{CHUNK, each};
 use crate::kernels::rows::halve_16;
 use crate::kernels::softmax::{LANES, add_to_sums};
 use crate::level::Level;
-use crate::number::{Float, Number, Stored};
+use crate::number::{Element, Number, Stored};
 use crate::plan::{Planned, row_major};
 use crate::tensors::Source;
 use half::{bf16, f16};
@@ -135,20 +135,11 @@ fn sum_of<I: Stored>(x: &[I], term: impl Fn(I::Wide) -> I::Wide) -> f64 {
     let mut sums = [0.0; LANES];
     let (chunks, rest) = x.as_chunks::<CHUNK>();
     for x in chunks {
-        let terms: [I::Wide; CHUNK] = std::array::from_fn(|l| term(x[l].wide()));
+        let terms: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| term(x[l].wide()));
         add_to_sums(&terms, &mut sums);
     }
     for (l, x) in rest.iter().enumerate() {
         sums[l % LANES] += term(x.wide()).widen();
     }
     halve_16(sums, |a, b| a + b)
-}
-
-/// `N` values from index `at` on, or the only value.
-#[inline(always)]
-fn values_at<T: Float, const N: usize>(values: &[T], at: usize) -> [T; N] {
-    match values {
-        [one] => [*one; N],
-        _ => values.get(at..).and_then(|values| values.first_chunk::<N>()).copied().unwrap_or([T::ZERO; N]),
-    }
 }

@@ -4,8 +4,8 @@
 //! a buffer, where the powers `e^((x - largest) / t)`, or with `LOG` the elements, wait for the sums. While the powers of a
 //! tile are computed, the results of the tile before are stored, and the data of the next tile is requested.
 
-use super::{COLUMNS, Problem, Rows, first, from_sum, power};
-use crate::chunks::{Compute, Storing};
+use super::{COLUMNS, Problem, Rows, from_sum, power};
+use crate::chunks::{Compute, Storing, chunk_of, each};
 use crate::level::Loop;
 use crate::number::{Float, Number, Stored};
 use crate::split::in_ranges;
@@ -175,19 +175,38 @@ fn add_four<T: Float, const LOG: bool>(values: &mut [T], largest: &[T], scale: T
     let (a, rest) = values.split_at_mut(sums.len());
     let (b, rest) = rest.split_at_mut(sums.len());
     let (c, d) = rest.split_at_mut(sums.len());
-    add_lines::<T, LOG>([a, b, c, d], largest, scale, sums);
-}
-
-/// The slices are zipped, so that no index is checked.
-#[inline(always)]
-fn add_lines<T: Float, const LOG: bool>([a, b, c, d]: [&mut [T]; 4], largest: &[T], scale: T, sums: &mut [f64]) {
-    let lines = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
-    for ((((a, b), (c, d)), largest), sum) in lines.zip(largest).zip(sums) {
-        let powers = [*a, *b, *c, *d].map(|x| power(x, *largest, scale));
-        if !LOG {
-            [*a, *b, *c, *d] = powers;
+    let of = |x: &T, largest: &T| power(*x, *largest, scale);
+    // The lines are cut into chunks of constant size, because the compiler does not see that so many slices do not overlap.
+    let mut column = 0;
+    while sums.len() - column >= LINE {
+        let here = column..column + LINE;
+        let mut four = [T::ZERO; LINE];
+        for line in [&mut *a, &mut *b, &mut *c, &mut *d] {
+            let line = &mut line[here.clone()];
+            let largest = chunk_of::<_, LINE>(largest, column);
+            let powers: [T; LINE] = each(T::ZERO, |l| of(&line[l], &largest[l]));
+            if !LOG {
+                line.copy_from_slice(&powers);
+            }
+            for l in 0..LINE {
+                four[l] = four[l].plus(powers[l]);
+            }
         }
-        *sum += powers[0].plus(powers[1]).plus(powers[2].plus(powers[3])).widen();
+        for (sum, four) in sums[here].iter_mut().zip(four) {
+            *sum += four.widen();
+        }
+        column += LINE;
+    }
+    for column in column..sums.len() {
+        let mut four = T::ZERO;
+        for line in [&mut *a, &mut *b, &mut *c, &mut *d] {
+            let power = of(&line[column], &largest[column]);
+            if !LOG {
+                line[column] = power;
+            }
+            four = four.plus(power);
+        }
+        sums[column] += four.widen();
     }
 }
 
@@ -235,12 +254,12 @@ impl<O: Stored, const LOG: bool> Compute<O> for Results<'_, O::Wide, LOG> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [O; N] {
         let at = at - self.start;
-        let (values, from) = (first::<_, N>(&self.values[at..]), first::<_, N>(&self.from[at..]));
+        let (values, from) = (chunk_of::<_, N>(self.values, at), chunk_of::<_, N>(self.from, at));
         if !LOG {
-            return std::array::from_fn(|l| O::nearest(values[l].times(from[l])));
+            return each(O::ZERO, |l| O::nearest(values[l].times(from[l])));
         }
-        let largest = first::<_, N>(&self.largest[at..]);
-        std::array::from_fn(|l| O::nearest(values[l].minus(largest[l]).times(self.scale).minus(from[l])))
+        let largest = chunk_of::<_, N>(self.largest, at);
+        each(O::ZERO, |l| O::nearest(values[l].minus(largest[l]).times(self.scale).minus(from[l])))
     }
 }
 

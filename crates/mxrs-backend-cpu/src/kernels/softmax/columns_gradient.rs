@@ -3,8 +3,8 @@
 
 use super::columns::{Tile, Tiles};
 use super::gradient::through;
-use super::{Problem, Rows, first};
-use crate::chunks::{Compute, Storing};
+use super::{Problem, Rows};
+use crate::chunks::{Compute, Storing, chunk_of, each};
 use crate::level::Loop;
 use crate::number::{Element, Number, Stored};
 use crate::split::in_ranges;
@@ -149,9 +149,9 @@ struct Gradient<'a, 'b, I: Stored, const LOG: bool> {
 impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Compute<O> for Gradient<'_, '_, I, LOG> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [O; N] {
-        let sums = first::<_, N>(&self.sums[at - self.start..]);
+        let sums = chunk_of::<_, N>(self.sums, at - self.start);
         // SAFETY: the caller's contract.
         let (g, y) = unsafe { (self.ograd.chunk::<N>(at), self.output.chunk::<N>(at)) };
-        std::array::from_fn(|l| O::nearest(through::<_, LOG>(g[l].wide(), y[l].wide(), sums[l], self.scale)))
+        each(O::ZERO, |l| O::nearest(through::<_, LOG>(g[l].wide(), y[l].wide(), sums[l], self.scale)))
     }
 }

@@ -3,10 +3,10 @@
 
 use super::Problem;
 use super::rows::{LANES, add_to_sums};
-use crate::chunks::{CHUNK, Compute, Storing};
+use crate::chunks::{CHUNK, Compute, Storing, each};
 use crate::kernels::rows::halve_16;
 use crate::level::Loop;
-use crate::number::{Float, Number, Stored};
+use crate::number::{Element, Float, Number, Stored};
 use crate::split::in_ranges;
 use crate::stream::AHEAD;
 use crate::tensors::{Sink, Source};
@@ -97,7 +97,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
 #[inline(always)]
 pub fn add_products<I: Stored, const N: usize, const LOG: bool>(g: &[I; N], y: &[I; N], sums: &mut [f64; LANES]) {
     let products: [I::Wide; N] =
-        std::array::from_fn(|l| if LOG { g[l].wide() } else { g[l].wide().times(y[l].wide()) });
+        each(I::Wide::ZERO, |l| if LOG { g[l].wide() } else { g[l].wide().times(y[l].wide()) });
     add_to_sums(&products, sums);
 }
 
@@ -122,7 +122,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Compute<O> for Gradi
         let Self { ograd, output, scale, sum } = *self;
         // SAFETY: the caller's contract.
         let (g, y) = unsafe { (ograd.chunk::<N>(at), output.chunk::<N>(at)) };
-        std::array::from_fn(|l| O::nearest(through::<_, LOG>(g[l].wide(), y[l].wide(), sum, scale)))
+        each(O::ZERO, |l| O::nearest(through::<_, LOG>(g[l].wide(), y[l].wide(), sum, scale)))
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 use super::gradient::{Gradient, add_products};
 use super::rows::{LANES, LONGEST, add_powers, largest};
 use super::{Problem, Rows, from_sum, power};
-use crate::chunks::{CHUNK, Compute, Storing};
+use crate::chunks::{CHUNK, Compute, Storing, each};
 use crate::kernels::rows::halve_16;
 use crate::level::Loop;
 use crate::number::{Element, Number, Stored};
@@ -160,7 +160,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Compute<O> for Resul
         let Self { data, largest, scale, sum } = *self;
         // SAFETY: the caller's contract.
         let x = unsafe { data.chunk::<N>(at) };
-        std::array::from_fn(|l| {
+        each(O::ZERO, |l| {
             let x = x[l].wide();
             O::nearest(match LOG {
                 true => x.minus(largest).times(scale).minus(sum),

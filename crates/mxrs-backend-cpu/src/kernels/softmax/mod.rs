@@ -202,10 +202,3 @@ fn power<T: Float>(x: T, largest: T, scale: T) -> T {
 fn from_sum<const LOG: bool>(sum: f64) -> f64 {
     if LOG { sum.ln() } else { 1.0 / sum }
 }
-
-/// The first `N` values; zeros if there are fewer, which callers exclude.
-#[inline(always)]
-fn first<T: Float, const N: usize>(values: &[T]) -> [T; N] {
-    debug_assert!(values.len() >= N);
-    values.first_chunk::<N>().copied().unwrap_or([T::ZERO; N])
-}

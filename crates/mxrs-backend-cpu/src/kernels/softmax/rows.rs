@@ -3,8 +3,8 @@
 //! A row is read from memory once: the powers `e^((x - largest) / t)`, or with `LOG` the elements, wait in a buffer until
 //! their sum is known. The results of a row are stored while the powers of the next row are computed.
 
-use super::{Problem, first, from_sum, power};
-use crate::chunks::{CHUNK, Compute, Storing};
+use super::{Problem, from_sum, power};
+use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
 use crate::kernels::rows::halve_16;
 use crate::level::Loop;
 use crate::number::{Element, Float, Number, Stored};
@@ -73,8 +73,8 @@ struct Results<'a, T, const LOG: bool> {
 impl<O: Stored, const LOG: bool> Compute<O> for Results<'_, O::Wide, LOG> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [O; N] {
-        let values = first::<_, N>(&self.values[at - self.start..]);
-        values.map(|x| O::nearest(if LOG { self.logarithm(x) } else { x.times(self.sum) }))
+        let values = chunk_of::<_, N>(self.values, at - self.start);
+        each(O::ZERO, |l| O::nearest(if LOG { self.logarithm(values[l]) } else { values[l].times(self.sum) }))
     }
 }
 
@@ -167,9 +167,12 @@ pub fn add_powers<I: Stored, const N: usize, const LOG: bool>(
     (largest, scale): (I::Wide, I::Wide),
     sums: &mut [f64; LANES],
 ) {
-    let wide: [I::Wide; N] = std::array::from_fn(|l| x[l].wide());
-    let powers: [I::Wide; N] = std::array::from_fn(|l| power(wide[l], largest, scale));
-    *to = if LOG { wide } else { powers };
+    let mut powers = [I::Wide::ZERO; N];
+    for l in 0..N {
+        let x = x[l].wide();
+        powers[l] = power(x, largest, scale);
+        to[l] = if LOG { x } else { powers[l] };
+    }
     add_to_sums(&powers, sums);
 }
 
@@ -212,10 +215,8 @@ pub fn largest<I: Stored>(row: &[I]) -> I::Wide {
             found[l] = larger(found[l], x[l].wide());
         }
     }
-    let quarter = CHUNK / 4;
-    let mut lanes: [I::Wide; LANES] = std::array::from_fn(|l| {
-        larger(larger(found[l], found[l + quarter]), larger(found[l + 2 * quarter], found[l + 3 * quarter]))
-    });
+    let half: [I::Wide; CHUNK / 2] = each(I::Wide::ZERO, |l| larger(found[l], found[l + CHUNK / 2]));
+    let mut lanes: [I::Wide; LANES] = each(I::Wide::ZERO, |l| larger(half[l], half[l + CHUNK / 4]));
     let (chunks, rest) = rest.as_chunks::<LANES>();
     for x in chunks {
         for l in 0..LANES {

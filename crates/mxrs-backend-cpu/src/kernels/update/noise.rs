@@ -4,6 +4,7 @@
 use super::io::{Io, Types};
 use super::step::clip;
 use super::{LINE, PIECE};
+use crate::chunks::each;
 use crate::kernels::philox::{BLOCKS, uniform_blocks};
 use crate::level::{Level, Loop};
 use crate::math;
@@ -81,7 +82,7 @@ impl Loop for Step<'_> {
         for (i, (weight, grad)) in pieces.enumerate() {
             let [a, b, c, d] = uniform_blocks(self.random, self.first_block + (i * BLOCKS) as u64);
             let (even, odd) = (normal(a, b), normal(c, d));
-            let noise: [f32; 2 * BLOCKS] = std::array::from_fn(|i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] });
+            let noise: [f32; 2 * BLOCKS] = each(0.0, |i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] });
             for ((w, g), noise) in weight.iter_mut().zip(grad).zip(&noise) {
                 let step = half * (clip(rescale_grad * *g, bound) + wd * *w);
                 *w = *w - step + root * noise;
@@ -93,7 +94,7 @@ impl Loop for Step<'_> {
 /// Normally distributed numbers from two uniform numbers each.
 #[inline(always)]
 fn normal(first: [f32; BLOCKS], second: [f32; BLOCKS]) -> [f32; BLOCKS] {
-    std::array::from_fn(|b| {
+    each(0.0, |b| {
         // One minus a number in [0, 1) is never 0, so its logarithm is finite.
         let radius = (-2.0 * math::ln(1.0 - first[b])).sqrt();
         radius * cos_of_turns(second[b])
