@@ -12,13 +12,21 @@ use crate::split::in_ranges;
 use crate::stream::prefetch;
 use crate::tensors::{Sink, Source};
 use mxrs_op::KernelArgs;
+use mxrs_processor::Caches;
 
-/// A tile has at most this many elements, unless it is a single column of lines.
-const TILE: usize = 1 << 16;
 /// The width of a tile is a multiple of this, unless the rows are fewer.
 const LINE: usize = 16;
 /// Rows of more elements do not wait in a buffer.
-pub const DEEPEST: usize = TILE / LINE;
+pub const DEEPEST: usize = 4096;
+
+/// Number of elements of a tile. Two buffers and the data of the next tile, of 4 bytes each, take three quarters of the
+/// second-level cache. The size of a tile does not change the bits of the results.
+pub fn tile_elements() -> usize {
+    match Caches::here().l2 {
+        0 => 1 << 16,
+        l2 => (l2 / 16).clamp(1 << 15, 1 << 18),
+    }
+}
 
 /// Neighboring rows that are computed together.
 #[derive(Clone, Copy)]
@@ -86,7 +94,7 @@ pub fn forward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     (data, out): (&Source<'_, I>, &Sink<'_, O>),
 ) {
     let (rows, scale) = (p.rows, I::Wide::from_f64(p.scale));
-    let tiles = Tiles::new(rows, TILE);
+    let tiles = Tiles::new(rows, tile_elements());
     in_ranges(args.team, tiles.len(), 4 * rows.size * tiles.width(), &|mine| {
         let mut buffers = [(); 2].map(|()| Buffer::<I::Wide>::new(rows.size, tiles.width()));
         let mut last = None;
@@ -176,7 +184,7 @@ fn add_four<T: Float, const LOG: bool>(values: &mut [T], largest: &[T], scale: T
     let (b, rest) = rest.split_at_mut(sums.len());
     let (c, d) = rest.split_at_mut(sums.len());
     let of = |x: &T, largest: &T| power(*x, *largest, scale);
-    // The lines are cut into chunks of constant size, because the compiler does not see that so many slices do not overlap.
+    // The lines are cut into chunks of constant size, because the compiler does not know that these slices do not overlap.
     let mut column = 0;
     while sums.len() - column >= LINE {
         let here = column..column + LINE;

@@ -1,7 +1,7 @@
 //! The gradients of softmax and its logarithm over interleaved rows, in tiles as in `columns.rs`. A tile is read from memory
 //! for the sums of the products, and from a cache for the gradient, while the products of the next tile are added up.
 
-use super::columns::{Tile, Tiles};
+use super::columns::{Tile, Tiles, tile_elements};
 use super::gradient::through;
 use super::{Problem, Rows};
 use crate::chunks::{Compute, Storing, chunk_of, each};
@@ -12,9 +12,6 @@ use crate::stream::prefetch;
 use crate::tensors::{Sink, Source};
 use mxrs_op::KernelArgs;
 
-/// A tile has about this many elements.
-const TILE: usize = 1 << 16;
-
 /// Computes the gradient of all rows.
 pub fn backward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     args: &KernelArgs<'_>,
@@ -22,7 +19,7 @@ pub fn backward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     (ograd, output, out): (&Source<'_, I>, &Source<'_, I>, &Sink<'_, O>),
 ) {
     let (rows, scale) = (p.rows, I::Wide::from_f64(p.scale));
-    let tiles = Tiles::new(rows, TILE);
+    let tiles = Tiles::new(rows, tile_elements());
     in_ranges(args.team, tiles.len(), 4 * rows.size * tiles.width(), &|mine| {
         let zeros = || vec![I::Wide::ZERO; tiles.width()];
         let (mut sums, mut now, mut before) = (vec![0.0; tiles.width()], zeros(), zeros());
