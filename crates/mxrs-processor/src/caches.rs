@@ -72,7 +72,8 @@ mod tests {
         };
         let caches = Caches::here();
         for index in 0..8 {
-            let (Some(level), Some(kind), Some(size)) = (read(index, "level"), read(index, "type"), read(index, "size"))
+            let (Some(level), Some(kind), Some(size)) =
+                (read(index, "level"), read(index, "type"), read(index, "size"))
             else {
                 continue;
             };

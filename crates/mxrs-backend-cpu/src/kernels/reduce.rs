@@ -5,9 +5,7 @@
 //! few results, each of many elements, the elements are cut into blocks whose partial results are combined at the end.
 //! Blocks and lanes depend only on the shape, so the number of threads does not change the bits.
 
-use super::rows::{
-    Fold, LANES, Max, Sum, fold_ahead, fold_each, fold_each_of_four, fold_into, fold_rows, join_lanes,
-};
+use super::rows::{Fold, LANES, Max, Sum, fold_ahead, fold_each, fold_each_of_four, fold_into, fold_rows, join_lanes};
 use super::{for_float, for_number};
 use crate::level::Level;
 use crate::number::{Float, Number};

@@ -297,7 +297,12 @@ impl<T: Float> Columns<T> {
     fn chunk<const N: usize>(&self, at: usize) -> [&[T; N]; 4] {
         // The vectors have `width + CHUNK` elements, so there is a chunk from each column on.
         let column = at % self.width.max(1);
-        [chunk_of(&self.mean, column), chunk_of(&self.scale, column), chunk_of(&self.shift, column), chunk_of(&self.slope, column)]
+        [
+            chunk_of(&self.mean, column),
+            chunk_of(&self.scale, column),
+            chunk_of(&self.shift, column),
+            chunk_of(&self.slope, column),
+        ]
     }
 }
 

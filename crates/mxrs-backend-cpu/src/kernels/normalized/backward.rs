@@ -38,7 +38,8 @@ pub fn scratch_bytes(p: &Problem) -> usize {
 /// Computes all gradients.
 pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
     let [ograd, data] = [0, 1].map(|input| Source::<I>::of(args, input));
-    let [out, to_gamma, to_beta] = [Sink::of(args, 0, p.dtype)?, Sink::of(args, 1, p.dtype)?, Sink::of(args, 2, p.dtype)?];
+    let [out, to_gamma, to_beta] =
+        [Sink::of(args, 0, p.dtype)?, Sink::of(args, 1, p.dtype)?, Sink::of(args, 2, p.dtype)?];
     let gamma = widened::<I>(args, 2, p.n_gamma);
     let pairs = Scratch::<Pair>::of(args, 0, n_pairs(p));
     let n_blocks = p.n_groups.div_ceil(per_block(p));

@@ -23,7 +23,8 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
         for group in groups {
             // A group has all elements of gamma, or one.
             let mine = if p.is_per_element { 0..p.n_gamma } else { group % p.n_gamma..group % p.n_gamma + 1 };
-            let Moments { mean, squares } = p.level.run(MomentsLoop { data: &data, out: &out, at: p.group(group), last });
+            let Moments { mean, squares } =
+                p.level.run(MomentsLoop { data: &data, out: &out, at: p.group(group), last });
             let variance = squares / p.size as f64;
             let std = (variance + p.eps).sqrt();
             let spread = if p.is_variance { variance } else { std };
@@ -34,7 +35,14 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
             }
             let [mean, scale] = [mean, 1.0 / std].map(I::Wide::from_f64);
             let at = p.group(group);
-            last = Some(Group { data: &data, start: at.start, mean, scale, gamma: &gamma[mine.clone()], beta: &beta[mine] });
+            last = Some(Group {
+                data: &data,
+                start: at.start,
+                mean,
+                scale,
+                gamma: &gamma[mine.clone()],
+                beta: &beta[mine],
+            });
         }
         if let Some(last) = last {
             p.level.run(LastLoop { out: &out, at: last.start..last.start + p.size, last });

@@ -55,9 +55,8 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
     fn run(self) -> I::Wide {
         let Self { ograd, output, out, at, scale, last } = self;
         // SAFETY: this thread alone has this row and the row before, and reads each element before it stores the gradient there.
-        let mut last = last.map(|(at, sum)| unsafe {
-            Storing::new(*out, at, Gradient::<I, LOG> { ograd, output, scale, sum })
-        });
+        let mut last =
+            last.map(|(at, sum)| unsafe { Storing::new(*out, at, Gradient::<I, LOG> { ograd, output, scale, sum }) });
         let at = at.unwrap_or(0..0);
         let mut sums = [0.0; LANES];
         let ahead = AHEAD / size_of::<I>();
