@@ -1,6 +1,7 @@
 //! One call, bound to memory of its own.
 
 use super::Case;
+use super::memory::{Line, Lines};
 use anyhow::{Context, Result, ensure};
 use mxrs_op::{Backend, KernelArgs, OpCall, OpSet, PlannedKernel, RandomCall, RawTensor, TensorDesc};
 use mxrs_sync::Team;
@@ -8,15 +9,10 @@ use mxrs_types::{DType, Layout, PartialShape, WriteReq};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// One cache line.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
-
 /// Memory that the calls use one after the other, so that the system provides its pages only once.
 #[derive(Default)]
 pub struct Arena {
-    lines: Vec<Line>,
+    lines: Lines,
 }
 
 /// Tensors are this many bytes apart, plus their size. Without a gap, equal elements of tensors whose size is a power of
@@ -111,7 +107,7 @@ impl Bound {
             bound.reqs.push(WriteReq::Inplace);
         }
         bound.scratch.0 = place(bound.scratch.1).0;
-        arena.lines.resize(n_lines.max(arena.lines.len()), Line([0; 64]));
+        arena.lines.grow(n_lines)?;
         for (input, (desc, (first, bytes))) in inputs.iter().zip(&bound.inputs).enumerate() {
             let n = bytes.div_ceil(size_of::<Line>());
             fill(&mut arena.lines[*first..first + n], desc.dtype, case.labels == Some(input));

@@ -78,6 +78,16 @@ pub fn all(ops: &OpSet, n: usize) -> Result<Vec<Case>> {
         add("_backward_BatchNorm", what, &attrs, &[shape, shape, c, c, c])?;
     }
     add("BatchNorm", "inference", &[("fix_gamma", "False")], &[&first, c, c, c, c])?;
+    for (what, size) in [("rows of 768", 768), ("rows of 4096", 4096)] {
+        let (rows, size): (&[usize], &[usize]) = (&[(n / size).max(1), size], &[size]);
+        add("LayerNorm", what, &[], &[rows, size, size])?;
+        add("_backward_LayerNorm", what, &[], &[rows, rows, size])?;
+    }
+    add("InstanceNorm", "images", &[], &[&first, c, c])?;
+    add("_backward_InstanceNorm", "images", &[], &[&first, &first, c])?;
+    let groups: &[usize] = &[8];
+    add("GroupNorm", "8 groups", &[("num_groups", "8")], &[&first, groups, groups])?;
+    add("_backward_GroupNorm", "8 groups", &[("num_groups", "8")], &[&first, &first, groups])?;
     add("LRN", "channels", &[("nsize", "5")], &[&first])?;
     Ok(cases)
 }

@@ -10,9 +10,11 @@
 
 pub mod call;
 pub mod cases;
+pub mod memory;
 
 pub use call::{Arena, Bound};
 pub use cases::all;
+pub use memory::Probe;
 
 use mxrs_types::DType;
 

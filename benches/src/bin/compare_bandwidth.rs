@@ -5,12 +5,11 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use mxrs::Runtime;
 use mxrs::env::MapSource;
-use mxrs_benches::bandwidth::{Arena, Bound, all};
+use mxrs_benches::bandwidth::{Arena, Bound, Probe, all};
 use mxrs_benches::machine::Machine;
 use mxrs_benches::report::{Cell, Format, Report, Section, print_or_fail};
 use mxrs_benches::rounds::{Budget, Progress};
 use mxrs_benches::summary::Summary;
-use mxrs_processor::peak_bandwidth;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -53,9 +52,9 @@ fn report(args: &Args) -> Result<Report> {
     let progress = Progress::new(cases.len());
     let budget = Budget::share(args.seconds, cases.len());
     let patience = if args.seconds < 1.0 { Duration::ZERO } else { PATIENCE };
-    let (mut arena, backends) = (Arena::default(), runtime.backends().list());
+    let (mut arena, mut probe, backends) = (Arena::default(), Probe::new()?, runtime.backends().list());
     // Other programs on the machine use the memory too, so the bandwidth is measured again between the calls.
-    let mut peaks = vec![peak_bandwidth(runtime.team(), patience)];
+    let mut peaks = vec![probe.measure(runtime.team(), patience)];
     let mut measured = Vec::new();
     for case in &cases {
         progress.case(&format!("{} {}", case.op, case.what));
@@ -72,7 +71,7 @@ fn report(args: &Args) -> Result<Report> {
             Err(error) => Err(error),
         };
         measured.push(times);
-        peaks.push(peak_bandwidth(runtime.team(), patience));
+        peaks.push(probe.measure(runtime.team(), patience));
         progress.case_done();
     }
     let mut section = Section::new(
@@ -122,8 +121,8 @@ fn report(args: &Args) -> Result<Report> {
         sections: vec![section],
         notes: vec![
             format!(
-                "Probe: the bandwidth of memory by the loop a[i] = b[i] + s c[i] on {} threads, as `mxrs profile` measures it, \
-                 before and after the call; the larger one.",
+                "Probe: the bandwidth of memory by the loop a[i] = b[i] + s c[i] on {} threads, before and after the call; the \
+                 larger one. Arrays and tensors lie on huge pages, as arrays of a program do.",
                 runtime.team().size()
             ),
             "MB: each tensor that is read, and each that is written, once; a tensor updated in place counts twice. GB/s and \

@@ -3,7 +3,7 @@
 //!
 //! The backend runs what vendor libraries do not offer for a training step or for imperative code: elementwise
 //! functions and chains of them, operators that broadcast, reductions, copies and permutations of axes, dropout,
-//! softmax and its losses, gradients of pooling, batch normalization, and updates of weights. Results do not depend on
+//! softmax and its losses, gradients of pooling, normalizations, and updates of weights. Results do not depend on
 //! the number of threads or on the instruction set: the loops fix every rounding, and sums have a fixed order.
 //!
 //! The crate uses the operators of `mxrs-ops`. It does not depend on graphs, arrays, the environment or another backend.
@@ -35,6 +35,7 @@
 // of each caller says why no other thread writes them. `stream.rs` uses instructions for which Rust has no other form.
 
 mod backend;
+mod chunks;
 mod kernels;
 mod level;
 mod math;

@@ -1,7 +1,9 @@
 //! Elements and their arithmetic. [`Element`] can be moved and added, [`Number`] has the arithmetic of the reference
-//! kernels, and [`Float`] also has functions such as `exp`.
+//! kernels, and [`Float`] also has functions such as `exp`. [`Stored`] connects a float of a tensor with the type that it is
+//! computed in.
 
 use crate::math;
+use crate::pointwise::HalfFloat;
 use half::{bf16, f16};
 
 /// An element type with addition.
@@ -60,6 +62,8 @@ pub trait Float: Number<Wide = f64> {
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// `e^self`.
     fn exp(self) -> Self;
+    /// `e^self` for numbers up to 0. A result below the smallest normal number may be 0.
+    fn exp_below(self) -> Self;
     /// `e^self - 1`.
     fn exp_m1(self) -> Self;
     /// `ln(1 + self)` for numbers from 0 to 1.
@@ -188,7 +192,7 @@ macro_rules! floats {
 floats!(f32, f64);
 
 macro_rules! functions {
-    ($t:ident, $exp:path, $exp_m1:path, $ln_1p:path, $tanh:path, $sigmoid:path) => {
+    ($t:ident, $exp:path, $exp_below:path, $exp_m1:path, $ln_1p:path, $tanh:path, $sigmoid:path) => {
         impl Float for $t {
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
@@ -197,6 +201,10 @@ macro_rules! functions {
             #[inline(always)]
             fn exp(self) -> Self {
                 $exp(self)
+            }
+            #[inline(always)]
+            fn exp_below(self) -> Self {
+                $exp_below(self)
             }
             #[inline(always)]
             fn exp_m1(self) -> Self {
@@ -217,8 +225,8 @@ macro_rules! functions {
         }
     };
 }
-functions!(f32, math::exp, math::exp_m1, math::ln_1p, math::tanh, math::sigmoid);
-functions!(f64, f64::exp, f64::exp_m1, f64::ln_1p, f64::tanh, sigmoid_f64);
+functions!(f32, math::exp, math::exp_below, math::exp_m1, math::ln_1p, math::tanh, math::sigmoid);
+functions!(f64, f64::exp, f64::exp, f64::exp_m1, f64::ln_1p, f64::tanh, sigmoid_f64);
 
 fn sigmoid_f64(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
@@ -236,6 +244,38 @@ macro_rules! halves {
     )*};
 }
 halves!(f16, bf16);
+
+/// A float as a tensor holds it.
+pub trait Stored: Element {
+    /// The type that it is computed in: `f32` for 16-bit floats, otherwise the type itself.
+    type Wide: Float + Stored<Wide = Self::Wide>;
+    /// The same number in the wide type.
+    fn wide(self) -> Self::Wide;
+    /// The nearest number, ties to even.
+    fn nearest(wide: Self::Wide) -> Self;
+}
+
+macro_rules! stored {
+    ($($t:ident: $wide:ident, $to_wide:expr, $nearest:expr;)*) => {$(
+        impl Stored for $t {
+            type Wide = $wide;
+            #[inline(always)]
+            fn wide(self) -> $wide {
+                $to_wide(self)
+            }
+            #[inline(always)]
+            fn nearest(wide: $wide) -> Self {
+                $nearest(wide)
+            }
+        }
+    )*};
+}
+stored!(
+    f32: f32, |x| x, |x| x;
+    f64: f64, |x| x, |x| x;
+    f16: f32, HalfFloat::wide, HalfFloat::nearest;
+    bf16: f32, HalfFloat::wide, HalfFloat::nearest;
+);
 
 /// If `$dtype` is in the list, evaluates to `Ok($make)`, where `$make` may use the type alias `$t` for the dtype. Otherwise
 /// evaluates to `$rest`.

@@ -4,13 +4,61 @@
 //! This saves a third of the traffic of a kernel that reads one tensor and writes another. The lines are then in no cache,
 //! so it pays only for tensors that are too large to be found in a cache later.
 
+use mxrs_processor::Caches;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Outputs of fewer bytes are never written around the caches.
+const SMALLEST: usize = 16 << 20;
+/// Outputs of at least this many bytes are written around the caches of a processor that does not tell their sizes.
+const USUAL: usize = 32 << 20;
+
+/// Whether an output of this size should be written around the caches. An output that the last cache can hold together with
+/// the tensors of the next call is written faster through the cache, and read faster. This is a quarter of the cache.
+pub fn pays(len_bytes: usize) -> bool {
+    let from = match Caches::here().l3 {
+        0 => USUAL,
+        l3 => (l3 / 4).max(SMALLEST),
+    };
+    len_bytes >= from
+}
+
+/// Whether the memory begins at a multiple of the size of a cache line, and is whole lines.
+#[inline(always)]
+pub fn is_aligned<T, const N: usize>(to: &[T; N]) -> bool {
+    size_of::<[T; N]>().is_multiple_of(LINE) && (to as *const [T; N]).addr().is_multiple_of(LINE)
+}
+
+/// The number of elements from an address on before the next multiple of the size of a cache line.
+#[inline(always)]
+pub fn before_line<T>(at: *const T) -> usize {
+    at.addr().wrapping_neg() % LINE / size_of::<T>().max(1)
+}
+
+/// Stores elements by streaming stores. Their memory [`is_aligned`]. [`fence`] must run on the same thread before other threads
+/// read it.
+#[inline(always)]
+pub fn store<T: bytemuck::Pod, const N: usize>(to: &mut [T; N], from: &[T; N]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        debug_assert!(is_aligned(to));
+        let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
+        for i in 0..size_of::<[T; N]>() / size_of::<__m128i>() {
+            // SAFETY: both arrays have `size_of::<[T; N]>()` bytes, and `to` is aligned to 64 bytes. Every processor with this
+            // architecture has these instructions.
+            unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    to.copy_from_slice(from);
+}
+
 /// Copies `from` to `to`, which has the same length, by streaming stores. [`fence`] must run on the same thread before
 /// other threads read `to`.
 #[cfg(target_arch = "x86_64")]
 pub fn copy<T: bytemuck::Pod>(from: &[T], to: &mut [T]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    /// Bytes of a cache line.
-    const LINE: usize = 64;
     let (from, to): (&[u8], &mut [u8]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));
     let n = from.len().min(to.len());
     let head = to.as_ptr().align_offset(LINE).min(n);
@@ -37,14 +85,35 @@ pub fn copy<T: bytemuck::Pod>(from: &[T], to: &mut [T]) {
 /// follow each other.
 #[inline(always)]
 pub fn prefetch<T>(soon: &[T]) {
+    for at in (0..size_of_val(soon)).step_by(LINE) {
+        request(soon.as_ptr().cast::<u8>().wrapping_add(at));
+    }
+}
+
+/// Asks for the `N` elements from an address on. The processor itself asks for memory only up to the end of a page, and for
+/// fewer lines at a time. So loops that read much and compute little take half the time if they ask for elements
+/// [`AHEAD`] bytes before they read them.
+#[inline(always)]
+pub fn prefetch_at<T, const N: usize>(at: *const T) {
+    for line in 0..size_of::<[T; N]>().div_ceil(LINE) {
+        request(at.cast::<u8>().wrapping_add(line * LINE));
+    }
+}
+
+/// How many bytes before they are read elements are requested.
+pub const AHEAD: usize = 4096;
+
+/// Asks for the cache line of an address, which may be any address.
+#[inline(always)]
+fn request(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    for at in (0..size_of_val(soon)).step_by(64) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor with this architecture has this instruction, which reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(soon.as_ptr().cast::<i8>().wrapping_add(at)) };
+        // SAFETY: every processor with this architecture has this instruction, which neither reads nor faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = soon;
+    let _ = at;
 }
 
 /// Makes the streaming stores of this thread visible to others before its later stores.

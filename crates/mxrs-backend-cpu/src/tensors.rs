@@ -15,10 +15,6 @@ use std::ops::Range;
 /// An output that is computed in a buffer is computed in pieces of this many elements.
 pub const PIECE: usize = 1024;
 
-/// An output of at least this many bytes that is in no input's memory is written around the caches. It is larger than the
-/// caches that a core has to itself.
-pub const STREAM_FROM: usize = 32 << 20;
-
 /// An input of a running call.
 #[derive(Clone, Copy)]
 pub struct Source<'a, T> {
@@ -52,6 +48,24 @@ impl<'a, T: bytemuck::Pod> Source<'a, T> {
         // SAFETY: the assertion keeps `range` within the input's memory, which is valid for `'a` and, by the assertion
         // in `parts`, aligned. The caller ensures that no thread writes these elements.
         unsafe { std::slice::from_raw_parts(self.ptr.add(range.start), range.len()) }
+    }
+
+    /// The `N` elements from `at` on.
+    ///
+    /// # Safety
+    /// No thread may write these elements while the reference exists.
+    #[inline(always)]
+    pub unsafe fn chunk<const N: usize>(&self, at: usize) -> &'a [T; N] {
+        assert!(at <= self.len && N <= self.len - at, "{N} elements from {at} on, of an input of {}", self.len);
+        // SAFETY: the assertion keeps the elements within the input's memory, as in `slice`. The caller ensures that no thread
+        // writes them.
+        unsafe { &*self.ptr.add(at).cast() }
+    }
+
+    /// Asks for the `N` elements from `at` on, which are read soon. They may be outside the input.
+    #[inline(always)]
+    pub fn prefetch<const N: usize>(&self, at: usize) {
+        stream::prefetch_at::<T, N>(self.ptr.wrapping_add(at));
     }
 
     /// The element at `index`.
@@ -89,11 +103,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether the output's memory holds nothing that the kernel needs, neither inputs nor old values.
-    pub fn is_free(self) -> bool {
-        matches!(self, Self::Direct | Self::Stream)
-    }
-
     /// Whether new values replace the old ones.
     pub fn replaces(self) -> bool {
         matches!(self, Self::Direct | Self::Stream | Self::Copy)
@@ -138,7 +147,7 @@ impl<'a, T: Element> Sink<'a, T> {
     /// Fails if the request is to add to an output of bools.
     pub fn of(args: &KernelArgs<'a>, index: usize, dtype: DType) -> Result<Self> {
         let sink = Self::with_mode(args, index, Mode::of(args, index, dtype)?);
-        let streams = sink.mode == Mode::Direct && sink.len * size_of::<T>() >= STREAM_FROM;
+        let streams = sink.mode == Mode::Direct && stream::pays(sink.len * size_of::<T>());
         Ok(if streams { Self { mode: Mode::Stream, ..sink } } else { sink })
     }
 
@@ -181,25 +190,6 @@ impl<'a, T: Element> Sink<'a, T> {
         }
     }
 
-    /// Lets `fill` compute all elements in `range` together. Unless they are computed directly, `buffer` keeps them; it has at
-    /// least as many elements.
-    ///
-    /// # Safety
-    /// As for [`Self::write`], with one piece.
-    pub unsafe fn write_whole(&self, range: Range<usize>, buffer: &mut [T], fill: impl FnOnce(&mut [T])) {
-        match self.mode {
-            Mode::Skip => {}
-            // SAFETY: as in `write`.
-            Mode::Direct => fill(unsafe { self.slice_mut(range) }),
-            Mode::Stream | Mode::Copy | Mode::Add => {
-                let buffer = &mut buffer[..range.len()];
-                fill(buffer);
-                // SAFETY: as in `write`: the slices that `fill` made of inputs are no longer used.
-                unsafe { self.store(range, buffer) };
-            }
-        }
-    }
-
     /// Lets `fill` compute the elements in `range` in pieces of at most `N` elements, in a buffer.
     ///
     /// # Safety
@@ -216,6 +206,32 @@ impl<'a, T: Element> Sink<'a, T> {
             unsafe { self.store(start..end, piece) };
             start = end;
         }
+    }
+
+    /// Stores `N` elements from `at` on, or adds them to the old ones. For [`Mode::Stream`] their memory begins at a
+    /// multiple of 64 bytes, or they are stored through the caches.
+    ///
+    /// # Safety
+    /// No other code may use these elements.
+    #[inline(always)]
+    pub unsafe fn put<const N: usize>(&self, at: usize, from: [T; N]) {
+        assert!(at <= self.len && N <= self.len - at, "{N} elements from {at} on, of an output of {}", self.len);
+        // SAFETY: the assertion keeps the elements within the output's memory, as in `slice_mut`. The caller ensures that no
+        // other code uses them.
+        let to: &mut [T; N] = unsafe { &mut *self.ptr.add(at).cast() };
+        match self.mode {
+            Mode::Skip => {}
+            Mode::Add => to.iter_mut().zip(from).for_each(|(to, x)| *to = to.plus(x)),
+            Mode::Stream if stream::is_aligned(to) => stream::store(to, &from),
+            _ => *to = from,
+        }
+    }
+
+    /// The number of elements from `at` on before the first one at a multiple of 64 bytes, if whole lines are stored around the
+    /// caches; otherwise 0.
+    #[inline(always)]
+    pub fn before_line(&self, at: usize) -> usize {
+        if self.mode == Mode::Stream { stream::before_line(self.ptr.wrapping_add(at)) } else { 0 }
     }
 
     /// Stores elements that were computed in a buffer.

@@ -146,6 +146,22 @@ fn other_operators_of_sizes_that_are_cut() {
         case("log_softmax", &[("axis", "1"), ("temperature", "2")], &[shape]);
         case("_backward_log_softmax", &[("axis", "1")], &[shape, shape, shape]);
     }
+    // Rows that are longer than a cache, few and many, and interleaved ones.
+    for (shape, axis) in [(&[2, 40_001][..], "1"), (&[9, 33_000], "1"), (&[2, 4500, 3], "1"), (&[977, 130], "0")] {
+        case("softmax", &[("axis", axis)], &[shape]);
+        case("log_softmax", &[("axis", axis)], &[shape]);
+    }
+    for shape in [&[70, 300][..], &[130, 7], &[3, 5000], &[1, 1]] {
+        let of_axis: &[usize] = &shape[1..];
+        case("LayerNorm", &[], &[shape, of_axis, of_axis]);
+        case("_backward_LayerNorm", &[], &[shape, shape, of_axis]);
+    }
+    for shape in [&[7, 6, 50][..], &[3, 6, 40, 41], &[100, 6, 1]] {
+        case("InstanceNorm", &[], &[shape, &[6], &[6]]);
+        case("_backward_InstanceNorm", &[], &[shape, shape, &[6]]);
+        case("GroupNorm", &[("num_groups", "3")], &[shape, &[3], &[3]]);
+        case("_backward_GroupNorm", &[("num_groups", "3")], &[shape, shape, &[3]]);
+    }
     case("SoftmaxOutput", &[], &[&[33, 1500], &[33]]);
     case("_backward_SoftmaxOutput", &[("normalization", "valid"), ("use_ignore", "True")], &[&[33, 1500], &[33]]);
     let many = [("multi_output", "True"), ("normalization", "batch")];

@@ -12,7 +12,15 @@ const N: usize = 16 << 20;
 pub fn peak_bandwidth(team: &Team, patience: Duration) -> f64 {
     let mut arrays = [vec![0.0_f32; N], vec![1.0; N], vec![2.0; N]];
     let [a, b, c] = &mut arrays;
-    let size = N.div_ceil(team.size().max(1));
+    bandwidth_in(team, [a, b, c], patience)
+}
+
+/// Does the same as [`peak_bandwidth`] in these three arrays of equal length, whose elements it overwrites.
+pub fn bandwidth_in(team: &Team, [a, b, c]: [&mut [f32]; 3], patience: Duration) -> f64 {
+    let n = a.len();
+    b.fill(1.0);
+    c.fill(2.0);
+    let size = n.div_ceil(team.size().max(1)).max(1);
     let parts = a.chunks_mut(size).zip(b.chunks(size)).zip(c.chunks(size));
     let parts: Vec<_> = parts.map(|((a, b), c)| Mutex::new((a, b, c))).collect();
     let (started, mut best) = (Instant::now(), f64::INFINITY);
@@ -30,8 +38,8 @@ pub fn peak_bandwidth(team: &Team, patience: Duration) -> f64 {
         scale += 0.25;
     }
     drop(parts);
-    std::hint::black_box(&arrays);
-    (3 * N * size_of::<f32>()) as f64 / best
+    std::hint::black_box((a, b, c));
+    (3 * n * size_of::<f32>()) as f64 / best
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The processor that runs this program: its instruction sets ([`Isa`]), further features ([`Feature`]), its identity
-//! ([`Processor`]), its peak speed ([`peak_ops`]) and the bandwidth of its memory ([`peak_bandwidth`]).
+//! ([`Processor`]), the sizes of its caches ([`Caches`]), its peak speed ([`peak_ops`]) and the bandwidth of its memory
+//! ([`peak_bandwidth`]).
 //!
 //! Only this crate asks the processor what it has. The crate does not know operators, kernels or their costs: a backend
 //! asks which instructions there are and decides what to do with them.
@@ -26,6 +27,7 @@
 // on this processor. `matrix_units.rs` asks the operating system for the permission to use them, by a system call.
 
 mod bandwidth;
+mod caches;
 mod feature;
 mod isa;
 mod limit;
@@ -33,7 +35,8 @@ mod matrix_units;
 mod peak;
 mod processor;
 
-pub use bandwidth::peak_bandwidth;
+pub use bandwidth::{bandwidth_in, peak_bandwidth};
+pub use caches::Caches;
 pub use feature::{Feature, feature_names};
 pub use isa::{Isa, Set};
 pub use limit::limit;

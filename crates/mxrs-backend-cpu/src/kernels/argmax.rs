@@ -1,8 +1,9 @@
 //! Positions of the largest elements along an axis. Of several equally large elements, the first counts. NaN counts as
 //! larger than any number.
 
-use super::rows::{Max, fold};
+use super::rows::{halve_16, largest_or_nan};
 use super::{around, for_number};
+use crate::chunks::each;
 use crate::level::{Level, Loop};
 use crate::number::Number;
 use crate::plan::{Build, Planned, out_of_place};
@@ -93,29 +94,32 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
 
 /// Position of the first largest element; 0 if there are no elements.
 fn first_largest<T: Number + 'static>(level: Level, row: &[T]) -> usize {
-    let max = fold::<T, Max>(level, row);
-    level.run(PositionLoop { row, max })
+    level.run(PositionLoop { row })
 }
 
-/// The position of the first element that equals the largest one, or is NaN; 0 if there are no elements.
+/// The position of the first element that equals the largest one, or of the first NaN; 0 if there are no elements.
 struct PositionLoop<'a, T> {
     row: &'a [T],
-    max: T,
 }
 
 impl<T: Number> Loop for PositionLoop<'_, T> {
     type Output = usize;
     #[inline(always)]
     fn run(self) -> usize {
-        let is_it = |x: &T| (*x == self.max) | x.is_nan();
         let (chunks, rest) = self.row.as_chunks::<CHUNK>();
-        for (c, chunk) in chunks.iter().enumerate() {
+        let max = largest_or_nan(self.row);
+        let is_it = |x: T| (x == max) | x.is_nan();
+        for (c, x) in chunks.iter().enumerate() {
             // All elements of a chunk are compared, because a loop that ends at the first one is not vectorized.
-            if chunk.iter().fold(0u32, |any, x| any | u32::from(is_it(x))) != 0 {
-                return c * CHUNK + chunk.iter().position(is_it).unwrap_or(0);
+            let places: [u32; CHUNK] = each(0, |l| if is_it(x[l]) { l as u32 } else { u32::MAX });
+            let half: [u32; CHUNK / 2] = each(0, |l| places[l].min(places[l + CHUNK / 2]));
+            let quarter: [u32; CHUNK / 4] = each(0, |l| half[l].min(half[l + CHUNK / 4]));
+            let first = halve_16(quarter, u32::min);
+            if first != u32::MAX {
+                return c * CHUNK + first as usize;
             }
         }
-        rest.iter().position(is_it).map_or(0, |at| chunks.len() * CHUNK + at)
+        rest.iter().position(|x| is_it(*x)).map_or(0, |at| chunks.len() * CHUNK + at)
     }
 }
 

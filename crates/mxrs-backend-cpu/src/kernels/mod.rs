@@ -8,6 +8,7 @@ mod fold_weight;
 mod half_precision;
 mod moves;
 mod narrow_sums;
+mod normalized;
 mod philox;
 mod pool_back;
 mod reduce;
@@ -15,7 +16,6 @@ mod reduce_back;
 mod rows;
 mod softmax;
 mod softmax_loss;
-mod softmax_rows;
 mod transpose;
 mod update;
 
@@ -29,16 +29,21 @@ type Family = for<'a> fn(&OpCall<'a>, Level) -> Option<Planned>;
 
 /// Families that take 16-bit floats without [`half_precision`]: they only copy elements, or widen them themselves.
 /// [`fold_weight`] does so because its inputs have two types, which `half_precision` does not support.
-const OF_ANY_TYPE: [Family; 4] =
-    [|call, _| moves::plan(call), |call, _| transpose::plan(call), dropout::plan, fold_weight::plan];
+const OF_ANY_TYPE: [Family; 6] = [
+    |call, _| moves::plan(call),
+    |call, _| transpose::plan(call),
+    dropout::plan,
+    fold_weight::plan,
+    softmax::plan,
+    normalized::plan,
+];
 
 /// Families that compute in the type of their tensors. For 16-bit floats, [`half_precision`] runs them in `f32`.
-const ARITHMETIC: [Family; 8] = [
+const ARITHMETIC: [Family; 7] = [
     broadcast::plan,
     reduce::plan,
     reduce_back::plan,
     argmax::plan,
-    softmax::plan,
     softmax_loss::plan,
     pool_back::plan,
     batch_norm::plan,

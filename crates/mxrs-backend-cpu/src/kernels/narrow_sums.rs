@@ -10,6 +10,7 @@ use crate::plan::{Planned, row_major};
 use crate::tensors::{Sink, Source};
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, OpCall};
+use mxrs_ops::nn::softmax::SoftmaxParams;
 use mxrs_types::{DType, Float, Result};
 
 /// Plans `softmax` and `log_softmax` of one 16-bit type; `None` for all other calls.
@@ -21,6 +22,9 @@ pub fn plan(call: &OpCall<'_>) -> Option<Planned> {
         _ => return None,
     };
     if call.inputs.iter().any(|desc| desc.dtype != dtype) {
+        return None;
+    }
+    if call.params.get::<SoftmaxParams>().has_length() {
         return None;
     }
     let (rows, temperature) = axis_rows(call).ok()?;

@@ -5,7 +5,7 @@ use crate::level::{Level, Loop};
 use mxrs_op::RandomCall;
 
 /// Number of blocks that are computed together.
-const BLOCKS: usize = 16;
+pub const BLOCKS: usize = 16;
 /// Number of words in [`BLOCKS`] blocks.
 pub const WORDS: usize = 4 * BLOCKS;
 
@@ -30,12 +30,11 @@ impl Loop for UniformLoop<'_> {
     #[inline(always)]
     fn run(self) {
         for (i, to) in self.to.chunks_mut(WORDS).enumerate() {
-            let words = blocks(self.random, self.first_block + (i * BLOCKS) as u64);
+            let words = uniform_blocks(self.random, self.first_block + (i * BLOCKS) as u64);
             let mut uniform = [0.0f32; WORDS];
             for b in 0..BLOCKS {
                 for w in 0..4 {
-                    // Vector instructions convert only signed integers; 24 bits are never negative.
-                    uniform[4 * b + w] = (words[w][b] >> 8) as i32 as f32 * (1.0 / 16_777_216.0);
+                    uniform[4 * b + w] = words[w][b];
                 }
             }
             to.copy_from_slice(&uniform[..to.len()]);
@@ -43,26 +42,43 @@ impl Loop for UniformLoop<'_> {
     }
 }
 
-/// Computes blocks `first..`; word `w` of block `first + b` is at `[w][b]`.
+/// The uniform numbers of blocks `first..`; that of word `w` of block `first + b` is at `[w][b]`.
 #[inline(always)]
-fn blocks(random: RandomCall, first: u64) -> [[u32; BLOCKS]; 4] {
-    let mut counter = [[0u32; BLOCKS]; 4];
+pub fn uniform_blocks(random: RandomCall, first: u64) -> [[f32; BLOCKS]; 4] {
+    // Vector instructions convert only signed integers; 24 bits are never negative.
+    let words = blocks(random, first);
+    let mut uniform = [[0.0; BLOCKS]; 4];
+    for (uniform, words) in uniform.iter_mut().zip(&words) {
+        for b in 0..BLOCKS {
+            uniform[b] = (words[b] as u32 >> 8) as i32 as f32 * (1.0 / 16_777_216.0);
+        }
+    }
+    uniform
+}
+
+/// Computes blocks `first..`; word `w` of block `first + b` is the lower half of the number at `[w][b]`. The vector instruction
+/// for products reads the lower halves of 64-bit numbers, so words need not be moved between rounds, and the upper halves may be
+/// anything.
+#[inline(always)]
+fn blocks(random: RandomCall, first: u64) -> [[u64; BLOCKS]; 4] {
+    const LOWER: u64 = 0xFFFF_FFFF;
+    let mut counter = [[0u64; BLOCKS]; 4];
     for b in 0..BLOCKS {
         let index = first.wrapping_add(b as u64);
-        counter[0][b] = index as u32;
-        counter[1][b] = (index >> 32) as u32;
-        counter[2][b] = random.number as u32;
-        counter[3][b] = (random.number >> 32) as u32;
+        counter[0][b] = index;
+        counter[1][b] = index >> 32;
+        counter[2][b] = random.number;
+        counter[3][b] = random.number >> 32;
     }
     let mut key = [random.seed as u32, (random.seed >> 32) as u32];
     for _ in 0..10 {
         for b in 0..BLOCKS {
-            let x = u64::from(counter[0][b]) * u64::from(MULTIPLIERS[0]);
-            let y = u64::from(counter[2][b]) * u64::from(MULTIPLIERS[1]);
-            counter[0][b] = (y >> 32) as u32 ^ counter[1][b] ^ key[0];
-            counter[1][b] = y as u32;
-            counter[2][b] = (x >> 32) as u32 ^ counter[3][b] ^ key[1];
-            counter[3][b] = x as u32;
+            let x = (counter[0][b] & LOWER) * u64::from(MULTIPLIERS[0]);
+            let y = (counter[2][b] & LOWER) * u64::from(MULTIPLIERS[1]);
+            counter[0][b] = (y >> 32) ^ counter[1][b] ^ u64::from(key[0]);
+            counter[1][b] = y;
+            counter[2][b] = (x >> 32) ^ counter[3][b] ^ u64::from(key[1]);
+            counter[3][b] = x;
         }
         key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
     }

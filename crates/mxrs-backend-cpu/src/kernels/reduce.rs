@@ -5,7 +5,7 @@
 //! few results, each of many elements, the elements are cut into blocks whose partial results are combined at the end.
 //! Blocks and lanes depend only on the shape, so the number of threads does not change the bits.
 
-use super::rows::{Fold, LANES, Max, Sum, fold_each, fold_into, fold_rows, join_lanes};
+use super::rows::{Fold, LANES, Max, Sum, fold_ahead, fold_each, fold_each_of_four, fold_into, fold_rows, join_lanes};
 use super::{for_float, for_number};
 use crate::level::Level;
 use crate::number::{Float, Number};
@@ -18,6 +18,7 @@ use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::ReduceParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Result, Shape};
+use smallvec::SmallVec;
 
 /// Largest number of results that are folded together.
 const COLUMNS: usize = 2048;
@@ -29,6 +30,8 @@ const MANY_ELEMENTS: usize = 64;
 const ROWS: usize = 64;
 /// Rows of at most this many bytes are requested before they are needed, if they are far apart.
 const SHORT_ROW: usize = 8 << 10;
+/// How many rows before it is read such a row is requested.
+const ROWS_AHEAD: usize = 4;
 /// If there are at least this many groups of results, a team of any usual size has enough work without cutting the
 /// elements of a group into blocks.
 const ENOUGH_UNITS: usize = 32;
@@ -147,9 +150,11 @@ impl Nest {
         }
         let mut rows = Cursor::new(&self.reduced, at / self.row);
         let mut soon = Cursor::new(&self.reduced, at / self.row);
+        (0..ROWS_AHEAD - 1).for_each(|_| soon.advance());
         let len_row = if self.row > 1 { self.row } else { n_results };
         let is_far = len_row * size_of::<T>() <= SHORT_ROW && !self.reduced.is_empty();
         let mut lanes = [F::EMPTY; LANES];
+        let mut waiting: SmallVec<[&[T]; 4]> = SmallVec::new();
         while at < end {
             let column = at % self.row;
             let start = offset + rows.offsets[0] + column;
@@ -163,14 +168,21 @@ impl Nest {
                 // SAFETY: as above; the slice is only requested, not read.
                 prefetch(unsafe { data.slice(next..next + len_row) });
             }
-            if self.row > 1 {
+            if self.row == 1 {
+                waiting.push(elements);
+                if let [a, b, c, d] = waiting[..] {
+                    fold_each_of_four::<T, F>(level, parts, [a, b, c, d]);
+                    waiting.clear();
+                }
+            } else if is_far {
                 fold_into::<T, F>(level, &mut lanes, elements);
             } else {
-                fold_each::<T, F>(level, parts, elements);
+                fold_ahead::<T, F>(level, &mut lanes, elements);
             }
             at += len;
             rows.advance();
         }
+        waiting.iter().for_each(|elements| fold_each::<T, F>(level, parts, elements));
         if self.row > 1 {
             parts[0] = F::join(parts[0], join_lanes::<T, F>(lanes));
         }

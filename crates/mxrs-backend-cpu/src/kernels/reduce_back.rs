@@ -3,15 +3,17 @@
 
 use super::reduce::{bias_shape, kept_shape};
 use super::{for_float, for_number};
+use crate::chunks::{Compute, Storing, each};
 use crate::level::{Level, Loop};
 use crate::number::{Element, Float, Number};
 use crate::plan::{Build, Planned, out_of_place};
-use crate::pointwise::{Right, Times, Unary, map_slice};
+use crate::pointwise::{Right, Times, Unary};
 use crate::split::in_rows;
 use crate::tensors::{Sink, Source};
 use crate::walk::{Axes, broadcast, coalesce};
 use mxrs_op::OpCall;
 use mxrs_types::Shape;
+use std::ops::Range;
 
 /// Plans the gradient of a reduction, or a broadcast.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
@@ -56,45 +58,93 @@ fn stretch<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>, f: impl Un
     out_of_place(call, 0, move |args| {
         let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
         in_rows(args.team, &axes, &|start, len, [from]| {
-            // SAFETY: rows are disjoint and each belongs to one thread; `out_of_place` plans the kernel without in
-            // place, so no input is in the output's memory.
-            unsafe {
-                out.write(start..start + len, |piece, to| {
-                    let at = from + piece.start - start;
-                    match moves {
-                        true => map_slice(level, f, data.slice(at..at + to.len()), to),
-                        false => to.fill(f.at(data.at(from))),
-                    }
-                });
+            let at = start..start + len;
+            match moves {
+                true => level.run(StoreLoop { out: &out, at, compute: Moving { f, data: &data, start, from } }),
+                false => {
+                    // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the input.
+                    let value = f.at(unsafe { data.at(from) });
+                    level.run(StoreLoop { out: &out, at, compute: Constant(value) });
+                }
             }
         });
         Ok(())
     })
 }
 
-/// Computes the gradient of a maximum: nonzero at the elements that equal their maximum. If `ONE` is true, all elements of
-/// the row belong to one result.
-struct MaximaLoop<'a, T, const ONE: bool> {
-    ograd: &'a [T],
-    data: &'a [T],
-    max: &'a [T],
-    to: &'a mut [T],
+/// Stores a row.
+struct StoreLoop<'a, 'b, T, C> {
+    out: &'b Sink<'a, T>,
+    at: Range<usize>,
+    compute: C,
 }
 
-impl<T: Number, const ONE: bool> Loop for MaximaLoop<'_, T, ONE> {
+impl<T: Element, C: Compute<T>> Loop for StoreLoop<'_, '_, T, C> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        if ONE {
-            let (g, max) = (self.ograd[0], self.max[0]);
-            for (to, x) in self.to.iter_mut().zip(self.data) {
-                *to = if *x == max { g } else { T::ZERO };
+        // SAFETY: rows are disjoint and each belongs to one thread; `out_of_place` plans the kernel without in place, so no
+        // input is in the output's memory.
+        unsafe { Storing::new(*self.out, self.at, self.compute).finish() };
+    }
+}
+
+/// Elements of one result.
+struct Constant<T>(T);
+
+impl<T: Element> Compute<T> for Constant<T> {
+    #[inline(always)]
+    unsafe fn chunk<const N: usize>(&self, _: usize) -> [T; N] {
+        [self.0; N]
+    }
+}
+
+/// Elements of neighboring results: element `start` belongs to result `from`.
+struct Moving<'a, 'b, T, F> {
+    f: F,
+    data: &'b Source<'a, T>,
+    start: usize,
+    from: usize,
+}
+
+impl<T: Element, F: Unary<T>> Compute<T> for Moving<'_, '_, T, F> {
+    #[inline(always)]
+    unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
+        // SAFETY: the caller's contract.
+        let x = unsafe { self.data.chunk::<N>(self.from + at - self.start) };
+        each(T::ZERO, |l| self.f.at(x[l]))
+    }
+}
+
+/// Computes the gradient of a maximum: nonzero at the elements that equal their maximum. If `ONE` is true, all elements of
+/// the row belong to one result. Element `start` belongs to result `from`.
+struct Maxima<'a, 'b, T, const ONE: bool> {
+    ograd: &'b Source<'a, T>,
+    data: &'b Source<'a, T>,
+    max: &'b Source<'a, T>,
+    start: usize,
+    from: usize,
+}
+
+impl<T: Number, const ONE: bool> Compute<T> for Maxima<'_, '_, T, ONE> {
+    #[inline(always)]
+    unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let x = self.data.chunk::<N>(at);
+            if ONE {
+                let (g, max) = (self.ograd.at(self.from), self.max.at(self.from));
+                return each(T::ZERO, |l| if x[l] == max { g } else { T::ZERO });
             }
-        } else {
-            for (((to, x), g), max) in self.to.iter_mut().zip(self.data).zip(self.ograd).zip(self.max) {
-                *to = if *x == *max { *g } else { T::ZERO };
-            }
+            let result = self.from + at - self.start;
+            let (g, max) = (self.ograd.chunk::<N>(result), self.max.chunk::<N>(result));
+            each(T::ZERO, |l| if x[l] == max[l] { g[l] } else { T::ZERO })
         }
+    }
+
+    #[inline(always)]
+    fn prefetch<const N: usize>(&self, at: usize) {
+        self.data.prefetch::<N>(at);
     }
 }
 
@@ -105,20 +155,16 @@ fn to_maxima<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>) -> Build
         let [ograd, data, max] = [0, 1, 2].map(|i| Source::<T>::of(args, i));
         let out = Sink::<T>::of(args, 0, dtype)?;
         in_rows(args.team, &axes, &|start, len, [from]| {
-            // SAFETY: rows are disjoint and each belongs to one thread; `out_of_place` plans the kernel without in
-            // place, so no input is in the output's memory.
-            unsafe {
-                out.write(start..start + len, |piece, to| {
-                    let data = data.slice(piece.clone());
-                    if moves {
-                        let results = from + piece.start - start..from + piece.end - start;
-                        let (ograd, max) = (ograd.slice(results.clone()), max.slice(results));
-                        level.run(MaximaLoop::<T, false> { ograd, data, max, to });
-                    } else {
-                        let (ograd, max) = (ograd.slice(from..from + 1), max.slice(from..from + 1));
-                        level.run(MaximaLoop::<T, true> { ograd, data, max, to });
-                    }
-                });
+            let (at, ograd, data, max) = (start..start + len, &ograd, &data, &max);
+            match moves {
+                true => {
+                    let compute = Maxima::<T, false> { ograd, data, max, start, from };
+                    level.run(StoreLoop { out: &out, at, compute });
+                }
+                false => {
+                    let compute = Maxima::<T, true> { ograd, data, max, start, from };
+                    level.run(StoreLoop { out: &out, at, compute });
+                }
             }
         });
         Ok(())

@@ -1,7 +1,9 @@
 //! Folds the elements of a slice into one value, in an order that does not depend on the width of the registers.
 
+use crate::chunks::each;
 use crate::level::{Level, Loop};
 use crate::number::Number;
+use crate::stream::{AHEAD, prefetch_at};
 
 /// Number of partial results that a slice is folded into: element `i` goes into partial result `i % LANES`. It is large
 /// enough to keep the widest registers busy.
@@ -17,6 +19,16 @@ pub trait Fold<T>: Copy + Send + Sync + 'static {
     fn add(part: Self::Part, x: T) -> Self::Part;
     /// Combines two partial results.
     fn join(a: Self::Part, b: Self::Part) -> Self::Part;
+    /// Folds a row that is followed by what is read next. Must be `#[inline(always)]`.
+    #[inline(always)]
+    fn row(row: &[T]) -> Self::Part
+    where
+        T: Copy,
+    {
+        let mut lanes = [Self::EMPTY; LANES];
+        add_to_lanes_ahead(&mut lanes, row, Self::add);
+        join_lanes::<T, Self>(lanes)
+    }
 }
 
 /// The sum, in `f64` or `i64`.
@@ -69,6 +81,31 @@ impl<T: Number + 'static> Fold<T> for Max {
     fn join(a: T, b: T) -> T {
         a.larger(b)
     }
+    #[inline(always)]
+    fn row(row: &[T]) -> T {
+        largest_or_nan(row)
+    }
+}
+
+/// The largest element; NaN if any element is NaN. The row is followed by what is read next.
+#[inline(always)]
+pub fn largest_or_nan<T: Number>(row: &[T]) -> T {
+    /// Many partial results, so that comparisons need not wait for each other.
+    const WIDE: usize = 64;
+    let (chunks, rest) = row.as_chunks::<WIDE>();
+    // NaN is never larger here, so it is kept separately.
+    let (mut largest, mut nans) = ([T::LOWEST; WIDE], [T::ZERO; WIDE]);
+    for x in chunks {
+        prefetch_at::<T, WIDE>(x.as_ptr().wrapping_add(AHEAD / size_of::<T>()));
+        for l in 0..WIDE {
+            largest[l] = if x[l] > largest[l] { x[l] } else { largest[l] };
+            nans[l] = if x[l].is_nan() { x[l] } else { nans[l] };
+        }
+    }
+    let both: [T; WIDE] = each(T::ZERO, |l| if nans[l].is_nan() { nans[l] } else { largest[l] });
+    let half: [T; WIDE / 2] = each(T::ZERO, |l| both[l].larger(both[l + WIDE / 2]));
+    let lanes: [T; WIDE / 4] = each(T::ZERO, |l| half[l].larger(half[l + WIDE / 4]));
+    rest.iter().fold(halve_16(lanes, T::larger), |largest, x| x.larger(largest))
 }
 
 /// The partial results of one slice, or of several slices that are folded into one value.
@@ -102,6 +139,23 @@ pub fn add_to_lanes<T: Copy, P: Copy>(lanes: &mut Lanes<P>, row: &[T], add: impl
     }
 }
 
+/// Does the same as [`add_to_lanes`], and asks for the elements after the slice, which are read next.
+#[inline(always)]
+pub fn add_to_lanes_ahead<T: Copy, P: Copy>(lanes: &mut Lanes<P>, row: &[T], add: impl Fn(P, T) -> P) {
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    let mut kept = *lanes;
+    for chunk in chunks {
+        prefetch_at::<T, LANES>(chunk.as_ptr().wrapping_add(AHEAD / size_of::<T>().max(1)));
+        for l in 0..LANES {
+            kept[l] = add(kept[l], chunk[l]);
+        }
+    }
+    *lanes = kept;
+    for (lane, x) in lanes.iter_mut().zip(rest) {
+        *lane = add(*lane, *x);
+    }
+}
+
 /// Adds each pair of elements of two slices of the same length to the partial result of its lane.
 #[inline(always)]
 pub fn add_pairs_to_lanes<T: Copy, P: Copy>(lanes: &mut Lanes<P>, a: &[T], b: &[T], add: impl Fn(P, T, T) -> P) {
@@ -116,6 +170,21 @@ pub fn add_pairs_to_lanes<T: Copy, P: Copy>(lanes: &mut Lanes<P>, a: &[T], b: &[
     for ((lane, a), b) in lanes.iter_mut().zip(a_rest).zip(b_rest) {
         *lane = add(*lane, *a, *b);
     }
+}
+
+struct AheadLoop<'a, T, F: Fold<T>>(&'a mut Lanes<F::Part>, &'a [T]);
+
+impl<T: Copy, F: Fold<T>> Loop for AheadLoop<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        add_to_lanes_ahead(self.0, self.1, F::add);
+    }
+}
+
+/// Does the same as [`fold_into`], and asks for the elements after the slice, which are read next.
+pub fn fold_ahead<T: Copy, F: Fold<T>>(level: Level, lanes: &mut Lanes<F::Part>, row: &[T]) {
+    level.run(AheadLoop::<T, F>(lanes, row));
 }
 
 /// Folds a slice into partial results.
@@ -140,6 +209,24 @@ pub fn fold_each<T: Copy, F: Fold<T>>(level: Level, parts: &mut [F::Part], row: 
     level.run(ColumnLoop::<T, F>(parts, row));
 }
 
+struct FourLoop<'a, T, F: Fold<T>>(&'a mut [F::Part], [&'a [T]; 4]);
+
+impl<T: Copy, F: Fold<T>> Loop for FourLoop<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self(parts, [a, b, c, d]) = self;
+        for ((part, (a, b)), (c, d)) in parts.iter_mut().zip(a.iter().zip(b)).zip(c.iter().zip(d)) {
+            *part = F::add(F::add(F::add(F::add(*part, *a), *b), *c), *d);
+        }
+    }
+}
+
+/// Does the same as [`fold_each`] for four slices, one after the other.
+pub fn fold_each_of_four<T: Copy, F: Fold<T>>(level: Level, parts: &mut [F::Part], rows: [&[T]; 4]) {
+    level.run(FourLoop::<T, F>(parts, rows));
+}
+
 struct RowsLoop<'a, T, F: Fold<T>> {
     rows: &'a [T],
     size: usize,
@@ -151,14 +238,12 @@ impl<T: Copy, F: Fold<T>> Loop for RowsLoop<'_, T, F> {
     #[inline(always)]
     fn run(self) {
         for (to, row) in self.to.iter_mut().zip(self.rows.chunks_exact(self.size)) {
-            let mut lanes = [F::EMPTY; LANES];
-            FoldLoop::<T, F>(&mut lanes, row).run();
-            *to = join_lanes::<T, F>(lanes);
+            *to = F::row(row);
         }
     }
 }
 
-/// Folds rows of `size` elements that follow each other, each into one result, like [`fold`].
+/// Folds rows of `size` elements that follow each other, each into one result.
 pub fn fold_rows<T: Copy, F: Fold<T>>(level: Level, rows: &[T], size: usize, to: &mut [F::Part]) {
     level.run(RowsLoop::<T, F> { rows, size, to });
 }
@@ -173,15 +258,13 @@ pub fn join_lanes<T, F: Fold<T>>(lanes: Lanes<F::Part>) -> F::Part {
 #[inline(always)]
 pub fn halve<P: Copy>(lanes: Lanes<P>, join: impl Fn(P, P) -> P) -> P {
     // Arrays of constant sizes, so that each step is vectorized.
-    let half: [P; LANES / 2] = std::array::from_fn(|l| join(lanes[l], lanes[l + LANES / 2]));
-    let quarter: [P; LANES / 4] = std::array::from_fn(|l| join(half[l], half[l + LANES / 4]));
-    let eighth: [P; LANES / 8] = std::array::from_fn(|l| join(quarter[l], quarter[l + LANES / 8]));
-    join(join(eighth[0], eighth[2]), join(eighth[1], eighth[3]))
+    halve_16(each(lanes[0], |l| join(lanes[l], lanes[l + LANES / 2])), join)
 }
 
-/// Folds one slice and returns the result.
-pub fn fold<T: Copy, F: Fold<T>>(level: Level, row: &[T]) -> F::Part {
-    let mut lanes = [F::EMPTY; LANES];
-    fold_into::<T, F>(level, &mut lanes, row);
-    join_lanes::<T, F>(lanes)
+/// Does the same as [`halve`] for 16 partial results.
+#[inline(always)]
+pub fn halve_16<P: Copy>(lanes: [P; 16], join: impl Fn(P, P) -> P) -> P {
+    let half: [P; 8] = each(lanes[0], |l| join(lanes[l], lanes[l + 8]));
+    let quarter: [P; 4] = each(lanes[0], |l| join(half[l], half[l + 4]));
+    join(join(quarter[0], quarter[2]), join(quarter[1], quarter[3]))
 }

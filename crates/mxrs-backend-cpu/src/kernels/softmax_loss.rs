@@ -3,6 +3,7 @@
 
 use super::softmax::Rows;
 use super::{around, for_float};
+use crate::chunks::{Compute, Storing, each};
 use crate::level::{Level, Loop};
 use crate::number::Float;
 use crate::plan::{Build, Planned, row_major};
@@ -92,36 +93,53 @@ fn target<T: Float>(params: &SoftmaxOutputParams, rows: Rows, labels: &[T]) -> T
     }
 }
 
-/// Computes the gradient of the elements of one row from `first` on.
-struct RowLoop<'a, T> {
-    target: Target<T>,
-    y: &'a [T],
-    first: usize,
-    label: i64,
-    ograd: Option<&'a [T]>,
-    to: &'a mut [T],
+/// Stores the gradient of one row.
+struct RowLoop<'a, 'b, T> {
+    out: &'b Sink<'a, T>,
+    /// The elements of the row.
+    at: Range<usize>,
+    gradient: RowGradient<'a, 'b, T>,
 }
 
-impl<T: Float> Loop for RowLoop<'_, T> {
+impl<T: Float> Loop for RowLoop<'_, '_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { target, y, first, label, ograd, to } = self;
-        if target.ignored == Some(label) {
-            to.fill(T::ZERO);
-        } else {
-            // First computes all elements as if none were the labeled class, then corrects the element of that class.
-            for (to, y) in to.iter_mut().zip(y) {
-                *to = y.minus(target.off).times(target.factor);
-            }
-            let place = label.checked_sub(first as i64).and_then(|place| usize::try_from(place).ok());
-            if let Some(place) = place.filter(|place| *place < y.len()) {
-                to[place] = y[place].minus(target.on).times(target.factor);
-            }
-        }
-        for (to, g) in to.iter_mut().zip(ograd.unwrap_or(&[])) {
-            *to = to.times(*g);
-        }
+        // SAFETY: `in_pieces` gives this row to one thread, which reads each element before it stores the gradient there.
+        unsafe { Storing::new(*self.out, self.at, self.gradient).finish() };
+    }
+}
+
+/// Computes the gradient of one row.
+struct RowGradient<'a, 'b, T> {
+    output: &'b Source<'a, T>,
+    ograd: Option<&'b Source<'a, T>>,
+    target: Target<T>,
+    /// Index of the element of the labeled class; that of no element if the label is not a class of the row.
+    labeled: usize,
+    is_ignored: bool,
+}
+
+impl<T: Float> Compute<T> for RowGradient<'_, '_, T> {
+    #[inline(always)]
+    unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
+        let Self { output, ograd, target, labeled, is_ignored } = *self;
+        let place = labeled.checked_sub(at).and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX);
+        // SAFETY: the caller's contract.
+        let y = unsafe { output.chunk::<N>(at) };
+        let result: [T; N] = each(T::ZERO, |l| {
+            let there = if l as u32 == place { target.on } else { target.off };
+            if is_ignored { T::ZERO } else { y[l].minus(there).times(target.factor) }
+        });
+        let Some(ograd) = ograd else { return result };
+        // SAFETY: the caller's contract.
+        let g = unsafe { ograd.chunk::<N>(at) };
+        each(T::ZERO, |l| result[l].times(g[l]))
+    }
+
+    #[inline(always)]
+    fn prefetch<const N: usize>(&self, at: usize) {
+        self.output.prefetch::<N>(at);
     }
 }
 
@@ -174,13 +192,15 @@ fn of_classes<T: Float + 'static>(
         };
         if rows.inner == 1 {
             let (start, label) = (at(0), class(labels[outer]));
-            let fill = |piece: Range<usize>, to: &mut [T]| {
-                let (y, ograd) = read(&piece);
-                level.run(RowLoop { target, y, first: piece.start - start, label, ograd, to });
+            let place = usize::try_from(label).ok().filter(|place| *place < rows.size);
+            let gradient = RowGradient {
+                output: &output,
+                ograd: ograd.as_ref(),
+                target,
+                labeled: place.map_or(usize::MAX, |place| start + place),
+                is_ignored: target.ignored == Some(label),
             };
-            // SAFETY: `in_pieces` gives this row to this thread alone, and `fill` reads each piece before the piece is
-            // written.
-            unsafe { out.write(start..start + rows.size, fill) };
+            level.run(RowLoop { out: &out, at: start..start + rows.size, gradient });
             return;
         }
         let labels = &labels[outer * rows.inner + first..][..width];

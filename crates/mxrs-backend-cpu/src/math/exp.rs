@@ -42,6 +42,23 @@ pub fn exp(x: f32) -> f32 {
     (less_1 + 1.0) * power_of_2(half) * power_of_2(n.wrapping_sub(half))
 }
 
+/// The logarithm of the smallest normal number, rounded towards 0.
+const LN_MIN: f32 = -87.336_54;
+
+/// Computes `e^x` for `x` up to 0 with fewer instructions than [`exp`]. Below the smallest normal number the result is 0.
+#[inline(always)]
+pub fn exp_below(x: f32) -> f32 {
+    let limited = if x < LN_MIN { LN_MIN } else { x };
+    let shifted = limited.mul_add(std::f32::consts::LOG2_E, ROUND);
+    let n = shifted - ROUND;
+    let r = n.mul_add(-LN_2_LOW, n.mul_add(-LN_2_HIGH, limited));
+    let q = Q[4].mul_add(r, Q[3]).mul_add(r, Q[2]).mul_add(r, Q[1]).mul_add(r, Q[0]);
+    let power_of_r = (r * r).mul_add(q, r) + 1.0;
+    // The low bits of `shifted` are `n`, and the lowest nine bits of `ROUND` are 0. `n` is at least -126.
+    let power = power_of_r * f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
+    if x < LN_MIN { 0.0 } else { power }
+}
+
 /// Computes `e^x - 1`, also accurate for small `x`.
 #[inline(always)]
 pub fn exp_m1(x: f32) -> f32 {
@@ -64,7 +81,21 @@ pub fn sigmoid(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::assert_within;
+    use crate::math::{assert_within, ulps};
+
+    #[test]
+    fn powers_of_numbers_up_to_0_are_within_1_unit() {
+        let negative = (0..=u32::MAX / 2 / 1_021).map(|i| f32::from_bits(0x8000_0000 | (i * 1_021)));
+        let is_number = |x: &f32| !x.is_nan();
+        for x in negative.filter(is_number).chain([0.0, -0.0, LN_MIN, LN_MIN.next_down(), LN_MIN.next_up()]) {
+            let exact = f64::from(x).exp();
+            let is_close = if x < LN_MIN { exp_below(x) == 0.0 } else { ulps(exp_below(x), exact) <= 1.0 };
+            assert!(is_close, "{x:e}: {:e}, expected {exact:e}", exp_below(x));
+        }
+        for nan in [f32::NAN, f32::from_bits(0xffff_ffff), f32::from_bits(0x7f80_0001)] {
+            assert!(exp_below(nan).is_nan());
+        }
+    }
 
     #[test]
     fn within_2_units() {

@@ -5,7 +5,7 @@ mod exp;
 mod ln;
 mod tanh;
 
-pub use exp::{exp, exp_m1, sigmoid};
+pub use exp::{exp, exp_below, exp_m1, sigmoid};
 pub use ln::{ln, ln_1p};
 pub use tanh::tanh;
 

@@ -17,7 +17,7 @@ mod unary;
 
 pub use binary::Times;
 pub use half_precision::{HalfFloat, narrow_at, widen_at};
-pub use loops::{Binary, Left, Right, Unary, map_slice};
+pub use loops::{Binary, Left, Right, Unary};
 pub use plan::{plan, plan_fused};
 pub use real::Evaluate;
 pub use tables::OfTwo;

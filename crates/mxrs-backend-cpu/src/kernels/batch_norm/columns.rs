@@ -5,9 +5,11 @@
 //! is subtracted from the others before they are squared, so that a mean far from 0 costs no digits.
 
 use super::{Factors, Pair, Problem};
+use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
 use crate::level::Loop;
 use crate::number::Float;
 use crate::split::in_ranges;
+use crate::stream::{AHEAD, prefetch_at};
 use crate::tensors::{Scratch, Sink, Source};
 use mxrs_op::KernelArgs;
 use std::ops::Range;
@@ -68,8 +70,8 @@ pub fn forward<T: Float>(
         (0..p.channels).map(|channel| factors(channel, None)).collect()
     };
     let all = Columns::of(p, &all);
-    write(args, p, out, &|piece, column, to| {
-        p.level.run(Normalize { x: elements(piece), factors: &all, column, to });
+    in_ranges(args.team, p.outer, 2 * p.width(), &|rows| {
+        p.level.run(Normalize { data, out, at: rows.start * p.width()..rows.end * p.width(), factors: &all });
     });
 }
 
@@ -91,9 +93,9 @@ pub fn backward<T: Float>(
     });
     let all: Vec<Factors<T>> = sums.iter().enumerate().map(|(channel, sums)| factors(channel, *sums)).collect();
     let all = Columns::of(p, &all);
-    write(args, p, out, &|piece, column, to| {
-        let (ograd, x) = elements(piece);
-        p.level.run(Gradient { ograd, x, factors: &all, column, to });
+    in_ranges(args.team, p.outer, 2 * p.width(), &|rows| {
+        let at = rows.start * p.width()..rows.end * p.width();
+        p.level.run(Gradient { ograd, data, out, at, factors: &all });
     });
 }
 
@@ -102,8 +104,9 @@ fn by_column<V: Copy>(p: &Problem, of_channels: impl Iterator<Item = V>) -> Vec<
     of_channels.flat_map(|value| std::iter::repeat_n(value, p.inner)).collect()
 }
 
-/// The factors of each column.
+/// The factors of each column. The first columns follow again after the last one, so that every column begins a whole chunk.
 struct Columns<T> {
+    width: usize,
     mean: Vec<T>,
     scale: Vec<T>,
     shift: Vec<T>,
@@ -112,8 +115,12 @@ struct Columns<T> {
 
 impl<T: Float> Columns<T> {
     fn of(p: &Problem, of_channels: &[Factors<T>]) -> Self {
-        let column = |of: fn(&Factors<T>) -> T| by_column(p, of_channels.iter().map(of));
+        let column = |of: fn(&Factors<T>) -> T| -> Vec<T> {
+            let columns = by_column(p, of_channels.iter().map(of));
+            columns.iter().copied().cycle().take(columns.len() + CHUNK).collect()
+        };
         Self {
+            width: p.width(),
             mean: column(|f| f.mean),
             scale: column(|f| f.scale),
             shift: column(|f| f.shift),
@@ -152,22 +159,8 @@ fn sums(args: &KernelArgs<'_>, p: &Problem, add: &(dyn Fn(Range<usize>, Sums<'_>
     of_channels
 }
 
-/// Computes a piece of the output: its elements, the column of the first one, and the piece.
-type Fill<'a, T> = dyn Fn(Range<usize>, usize, &mut [T]) + Sync + 'a;
-
-/// Writes all elements.
-fn write<T: Float>(args: &KernelArgs<'_>, p: &Problem, out: &Sink<'_, T>, fill: &Fill<'_, T>) {
-    let width = p.width();
-    in_ranges(args.team, p.outer, 2 * width, &|rows| {
-        // SAFETY: `in_ranges` gives each row to one thread, and `fill` reads each piece before it is written.
-        unsafe {
-            out.write(rows.start * width..rows.end * width, |piece, to| {
-                let column = piece.start % width.max(1);
-                fill(piece, column, to);
-            });
-        }
-    });
-}
+/// Number of rows whose sums stay in registers.
+const TOGETHER: usize = 16;
 
 /// Adds the distances of the elements from the origins of their columns, and the squares of the distances, to the sums.
 struct Distances<'a, T> {
@@ -180,12 +173,10 @@ impl<T: Float> Loop for Distances<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        for row in self.x.chunks_exact(self.origins.len()) {
-            add_row(row, row, self.origins, self.sums.first, self.sums.second, |x, _, origin| {
-                let distance = x.widen() - origin;
-                (distance, distance)
-            });
-        }
+        add_rows(self.x, self.x, self.origins, self.sums, |x, _, origin| {
+            let distance = x - origin;
+            (distance, distance)
+        });
     }
 }
 
@@ -201,90 +192,150 @@ impl<T: Float> Loop for Products<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let width = self.means.len();
-        for (ograd, row) in self.ograd.chunks_exact(width).zip(self.x.chunks_exact(width)) {
-            let terms = |x: T, g: T, mean: f64| (g.widen(), x.widen() - mean);
-            add_row(row, ograd, self.means, self.sums.first, self.sums.second, terms);
-        }
+        add_rows(self.x, self.ograd, self.means, self.sums, |x, g, mean| (g, x - mean));
     }
 }
 
-/// Adds a term for each column to the first sum, and its product with another one to the second sum. The slices are
-/// arguments, so that the compiler knows that they do not overlap.
+/// For each column, adds a term of each row to the first sum, and its product with another one to the second sum.
 #[inline(always)]
-fn add_row<T: Float>(
+fn add_rows<T: Float>(
     x: &[T],
     other: &[T],
     origins: &[f64],
+    sums: Sums<'_>,
+    terms: impl Fn(f64, f64, f64) -> (f64, f64) + Copy,
+) {
+    const LARGE: usize = 32;
+    const SMALL: usize = 8;
+    let (width, Sums { first, second }) = (origins.len(), sums);
+    if width == 0 {
+        return;
+    }
+    for (x, other) in x.chunks(TOGETHER * width).zip(other.chunks(TOGETHER * width)) {
+        for at in (0..x.len()).step_by(CHUNK) {
+            prefetch_at::<T, CHUNK>(x.as_ptr().wrapping_add(at + AHEAD / size_of::<T>()));
+            if !std::ptr::eq(x, other) {
+                prefetch_at::<T, CHUNK>(other.as_ptr().wrapping_add(at + AHEAD / size_of::<T>()));
+            }
+        }
+        let mut column = 0;
+        while width - column >= LARGE {
+            add_columns::<T, LARGE>(x, other, origins, (column, width), first, second, terms);
+            column += LARGE;
+        }
+        while width - column >= SMALL {
+            add_columns::<T, SMALL>(x, other, origins, (column, width), first, second, terms);
+            column += SMALL;
+        }
+        while column < width {
+            add_columns::<T, 1>(x, other, origins, (column, width), first, second, terms);
+            column += 1;
+        }
+    }
+}
+
+/// Does so for the `N` columns from `column` on, in a few rows.
+#[inline(always)]
+fn add_columns<T: Float, const N: usize>(
+    x: &[T],
+    other: &[T],
+    origins: &[f64],
+    (column, width): (usize, usize),
     first: &mut [f64],
     second: &mut [f64],
-    terms: impl Fn(T, T, f64) -> (f64, f64),
+    terms: impl Fn(f64, f64, f64) -> (f64, f64),
 ) {
-    for ((((x, other), origin), first), second) in x.iter().zip(other).zip(origins).zip(first).zip(second) {
-        let (term, factor) = terms(*x, *other, *origin);
-        *first += term;
-        *second = term.mul_add(factor, *second);
+    let origins = chunk_of::<_, N>(origins, column);
+    let (mut sums, mut products) = (*chunk_of::<_, N>(first, column), *chunk_of::<_, N>(second, column));
+    for start in (column..x.len()).step_by(width) {
+        let (x, other) = (chunk_of::<_, N>(x, start), chunk_of::<_, N>(other, start));
+        for l in 0..N {
+            let (term, factor) = terms(x[l].widen(), other[l].widen(), origins[l]);
+            sums[l] += term;
+            products[l] = term.mul_add(factor, products[l]);
+        }
     }
+    first[column..column + N].copy_from_slice(&sums);
+    second[column..column + N].copy_from_slice(&products);
 }
 
-/// Normalizes a piece that begins in column `column`.
-struct Normalize<'a, T> {
-    x: &'a [T],
-    factors: &'a Columns<T>,
-    column: usize,
-    to: &'a mut [T],
+/// Normalizes whole rows.
+struct Normalize<'a, 'b, T> {
+    data: &'b Source<'a, T>,
+    out: &'b Sink<'a, T>,
+    at: Range<usize>,
+    factors: &'b Columns<T>,
 }
 
-impl<T: Float> Loop for Normalize<'_, T> {
+impl<T: Float> Loop for Normalize<'_, '_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let (f, mut x, mut to, mut column) = (self.factors, self.x, self.to, self.column);
-        while !to.is_empty() {
-            let n = to.len().min(f.mean.len() - column);
-            let (first, rest) = to.split_at_mut(n);
-            normalize(first, &x[..n], &f.mean[column..], &f.scale[column..], &f.shift[column..]);
-            (x, to, column) = (&x[n..], rest, 0);
-        }
+        // SAFETY: `in_ranges` gives these rows to this thread, after all sums have been computed.
+        unsafe { Storing::new(*self.out, self.at.clone(), self).finish() };
     }
 }
 
-#[inline(always)]
-fn normalize<T: Float>(to: &mut [T], x: &[T], mean: &[T], scale: &[T], shift: &[T]) {
-    for ((((to, x), mean), scale), shift) in to.iter_mut().zip(x).zip(mean).zip(scale).zip(shift) {
-        *to = x.minus(*mean).mul_add(*scale, *shift);
+impl<T: Float> Compute<T> for Normalize<'_, '_, T> {
+    #[inline(always)]
+    unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
+        let [mean, scale, shift, _] = self.factors.chunk::<N>(at);
+        // SAFETY: the caller's contract.
+        let x = unsafe { self.data.chunk::<N>(at) };
+        each(T::ZERO, |l| x[l].minus(mean[l]).mul_add(scale[l], shift[l]))
+    }
+
+    #[inline(always)]
+    fn prefetch<const N: usize>(&self, at: usize) {
+        self.data.prefetch::<N>(at);
     }
 }
 
-/// Computes the gradient of a piece that begins in column `column`.
-struct Gradient<'a, T> {
-    ograd: &'a [T],
-    x: &'a [T],
-    factors: &'a Columns<T>,
-    column: usize,
-    to: &'a mut [T],
+impl<T: Float> Columns<T> {
+    /// Mean, scale, shift and slope of the elements from `at` on.
+    #[inline(always)]
+    fn chunk<const N: usize>(&self, at: usize) -> [&[T; N]; 4] {
+        // The vectors have `width + CHUNK` elements, so there is a chunk from each column on.
+        let column = at % self.width.max(1);
+        [
+            chunk_of(&self.mean, column),
+            chunk_of(&self.scale, column),
+            chunk_of(&self.shift, column),
+            chunk_of(&self.slope, column),
+        ]
+    }
 }
 
-impl<T: Float> Loop for Gradient<'_, T> {
+/// Computes the gradient of whole rows.
+struct Gradient<'a, 'b, T> {
+    ograd: &'b Source<'a, T>,
+    data: &'b Source<'a, T>,
+    out: &'b Sink<'a, T>,
+    at: Range<usize>,
+    factors: &'b Columns<T>,
+}
+
+impl<T: Float> Loop for Gradient<'_, '_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let (f, mut ograd, mut x, mut to) = (self.factors, self.ograd, self.x, self.to);
-        let mut column = self.column;
-        while !to.is_empty() {
-            let n = to.len().min(f.mean.len() - column);
-            let (first, rest) = to.split_at_mut(n);
-            let factors = [&f.mean[column..], &f.scale[column..], &f.shift[column..], &f.slope[column..]];
-            gradient(first, &ograd[..n], &x[..n], factors);
-            (ograd, x, to, column) = (&ograd[n..], &x[n..], rest, 0);
-        }
+        // SAFETY: `in_ranges` gives these rows to this thread, after all sums have been computed.
+        unsafe { Storing::new(*self.out, self.at.clone(), self).finish() };
     }
 }
 
-#[inline(always)]
-fn gradient<T: Float>(to: &mut [T], ograd: &[T], x: &[T], [mean, scale, shift, slope]: [&[T]; 4]) {
-    let factors = mean.iter().zip(scale).zip(shift.iter().zip(slope));
-    for (((to, g), x), ((mean, scale), (shift, slope))) in to.iter_mut().zip(ograd).zip(x).zip(factors) {
-        *to = slope.negative().mul_add(x.minus(*mean), g.minus(*shift)).times(*scale);
+impl<T: Float> Compute<T> for Gradient<'_, '_, T> {
+    #[inline(always)]
+    unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
+        let [mean, scale, shift, slope] = self.factors.chunk::<N>(at);
+        // SAFETY: the caller's contract.
+        let (g, x) = unsafe { (self.ograd.chunk::<N>(at), self.data.chunk::<N>(at)) };
+        each(T::ZERO, |l| slope[l].negative().mul_add(x[l].minus(mean[l]), g[l].minus(shift[l])).times(scale[l]))
+    }
+
+    #[inline(always)]
+    fn prefetch<const N: usize>(&self, at: usize) {
+        self.ograd.prefetch::<N>(at);
+        self.data.prefetch::<N>(at);
     }
 }

@@ -102,6 +102,11 @@ impl Problem {
         (self.outer * self.inner) as f64
     }
 
+    /// The plane that is summed after a plane, if there are enough channels for each thread; itself after the last one.
+    fn next(&self, plane: usize) -> usize {
+        if plane + self.channels < self.planes() { plane + self.channels } else { plane }
+    }
+
     fn is_short(&self) -> bool {
         self.inner < SHORT_PLANE
     }
@@ -132,7 +137,8 @@ impl Problem {
                 for channel in channels {
                     planes_of(channel).for_each(sum_plane);
                     let factors = factors_of(channel);
-                    planes_of(channel).for_each(|plane| (steps.write)(plane, &factors));
+                    // The planes that were summed last are most likely to be in a cache.
+                    planes_of(channel).rev().for_each(|plane| (steps.write)(plane, &factors));
                 }
             });
             return;
@@ -223,19 +229,15 @@ fn run_forward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem, rewrites:
         return Ok(());
     }
     let plane = |plane: usize| plane * p.inner..(plane + 1) * p.inner;
+    // SAFETY: only the output, which is written last, may be in the memory of the data.
+    let elements = |at: usize| unsafe { data.slice(plane(at)) };
     p.run(
         args,
         &Steps {
             always_sums: false,
-            // SAFETY: only the output, which is written last, may be in the memory of the data.
-            sum: &|at| p.level.run(Moments { x: unsafe { data.slice(plane(at)) } }),
+            sum: &|at| p.level.run(Moments { x: elements(at), next: elements(p.next(at)) }),
             factors: &|channel, pairs| factors(channel, p.uses_batch.then(|| joined(pairs, p.inner))),
-            write: &|at, factors| {
-                // SAFETY: one thread writes each plane, after its channel is summed, and each piece after it was read.
-                unsafe {
-                    out.write(plane(at), |piece, to| p.level.run(Normalize { x: data.slice(piece), to, factors }));
-                }
-            },
+            write: &|at, factors| p.level.run(Normalize { data: &data, out: &out, at: plane(at), factors }),
         },
     );
     Ok(())
@@ -269,28 +271,22 @@ fn run_backward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem) -> Resul
     }
     let plane = |plane: usize| plane * p.inner..(plane + 1) * p.inner;
     // SAFETY: only the output, which is written last, may be in the memory of an input.
-    let elements = |range: std::ops::Range<usize>| unsafe { (ograd.slice(range.clone()), data.slice(range)) };
+    let elements = |at: usize| unsafe { [ograd.slice(plane(at)), data.slice(plane(at))] };
     p.run(
         args,
         &Steps {
             always_sums: true,
             sum: &|at| {
-                let (ograd, x) = elements(plane(at));
+                let ([ograd, x], next) = (elements(at), elements(p.next(at)));
                 // SAFETY: nothing writes the inputs now.
-                p.level.run(Products { ograd, x, mean: unsafe { mean.at(at % p.channels) } })
+                p.level.run(Products { ograd, x, next, mean: unsafe { mean.at(at % p.channels) } })
             },
             factors: &|channel, pairs| {
                 let sums = pairs.fold([0.0, 0.0], |sums, pair| [sums[0] + pair[0], sums[1] + pair[1]]);
                 factors(channel, sums)
             },
             write: &|at, factors| {
-                // SAFETY: one thread writes each plane, after its channel is summed, and each piece after it was read.
-                unsafe {
-                    out.write(plane(at), |piece, to| {
-                        let (ograd, x) = elements(piece);
-                        p.level.run(Gradient { ograd, x, to, factors });
-                    });
-                }
+                p.level.run(Gradient { ograd: &ograd, data: &data, out: &out, at: plane(at), factors });
             },
         },
     );

@@ -2,9 +2,13 @@
 //! gradient.
 
 use super::{Factors, Pair};
+use crate::chunks::{Compute, Storing, each};
 use crate::kernels::rows::{LANES, Sum, add_pairs_to_lanes, join_lanes};
 use crate::level::Loop;
 use crate::number::Float;
+use crate::stream::{AHEAD, prefetch};
+use crate::tensors::{Sink, Source};
+use std::ops::Range;
 
 /// Number of elements that are summed in the type of the data.
 const PIECE: usize = 1024;
@@ -27,9 +31,21 @@ fn join((count, mean, squares): (&mut f64, &mut f64, &mut f64), n: f64, [other, 
     *count = all;
 }
 
+/// Asks for the elements that are read [`AHEAD`] bytes after element `at` of a plane, which may be in the next plane.
+#[inline(always)]
+fn request<T>(plane: &[T], next: &[T], at: usize) {
+    let soon = at + AHEAD / size_of::<T>();
+    match soon.checked_sub(plane.len()) {
+        None => prefetch(&plane[soon..(soon + PIECE).min(plane.len())]),
+        Some(soon) => prefetch(&next[soon.min(next.len())..(soon + PIECE).min(next.len())]),
+    }
+}
+
 /// Computes the mean of a plane and the sum of squared distances from it.
 pub struct Moments<'a, T> {
     pub x: &'a [T],
+    /// The plane that is read next.
+    pub next: &'a [T],
 }
 
 impl<T: Float + 'static> Loop for Moments<'_, T> {
@@ -37,7 +53,8 @@ impl<T: Float + 'static> Loop for Moments<'_, T> {
     #[inline(always)]
     fn run(self) -> Pair {
         let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
-        for piece in self.x.chunks(PIECE) {
+        for (i, piece) in self.x.chunks(PIECE).enumerate() {
+            request(self.x, self.next, i * PIECE);
             let n = piece.len() as f64;
             let average = T::from_f64(in_lanes(piece, piece, |sum, x, _| sum.plus(x)) / n);
             let spread = in_lanes(piece, piece, |sum, x, _| {
@@ -54,6 +71,8 @@ impl<T: Float + 'static> Loop for Moments<'_, T> {
 pub struct Products<'a, T> {
     pub ograd: &'a [T],
     pub x: &'a [T],
+    /// The planes of both tensors that are read next.
+    pub next: [&'a [T]; 2],
     pub mean: T,
 }
 
@@ -63,7 +82,9 @@ impl<T: Float + 'static> Loop for Products<'_, T> {
     fn run(self) -> Pair {
         let mean = self.mean;
         let mut sums = [0.0; 2];
-        for (ograd, x) in self.ograd.chunks(PIECE).zip(self.x.chunks(PIECE)) {
+        for (i, (ograd, x)) in self.ograd.chunks(PIECE).zip(self.x.chunks(PIECE)).enumerate() {
+            request(self.ograd, self.next[0], i * PIECE);
+            request(self.x, self.next[1], i * PIECE);
             sums[0] += in_lanes(ograd, x, |sum, g, _| sum.plus(g));
             sums[1] += in_lanes(ograd, x, |sum, g, x| g.mul_add(x.minus(mean), sum));
         }
@@ -79,37 +100,74 @@ fn in_lanes<T: Float + 'static>(a: &[T], b: &[T], add: impl Fn(T, T, T) -> T) ->
     join_lanes::<T, Sum>(sums.map(T::widen))
 }
 
-/// Normalizes a piece of a plane.
-pub struct Normalize<'a, T> {
-    pub x: &'a [T],
-    pub to: &'a mut [T],
-    pub factors: &'a Factors<T>,
+/// Normalizes a plane.
+pub struct Normalize<'a, 'b, T> {
+    pub data: &'b Source<'a, T>,
+    pub out: &'b Sink<'a, T>,
+    /// The elements of the plane.
+    pub at: Range<usize>,
+    pub factors: &'b Factors<T>,
 }
 
-impl<T: Float> Loop for Normalize<'_, T> {
+impl<T: Float> Loop for Normalize<'_, '_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Factors { mean, scale, shift, .. } = *self.factors;
-        self.to.iter_mut().zip(self.x).for_each(|(to, x)| *to = x.minus(mean).mul_add(scale, shift));
+        // SAFETY: the caller gives this plane to this thread, and has summed its channel.
+        unsafe { Storing::new(*self.out, self.at.clone(), self).finish() };
     }
 }
 
-/// Computes the gradient of a piece of a plane.
-pub struct Gradient<'a, T> {
-    pub ograd: &'a [T],
-    pub x: &'a [T],
-    pub to: &'a mut [T],
-    pub factors: &'a Factors<T>,
+impl<T: Float> Compute<T> for Normalize<'_, '_, T> {
+    #[inline(always)]
+    unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
+        let Factors { mean, scale, shift, .. } = *self.factors;
+        // SAFETY: the caller's contract.
+        let x = unsafe { self.data.chunk::<N>(at) };
+        each(T::ZERO, |l| x[l].minus(mean).mul_add(scale, shift))
+    }
+
+    #[inline(always)]
+    fn prefetch<const N: usize>(&self, at: usize) {
+        if at < self.at.end {
+            self.data.prefetch::<N>(at);
+        }
+    }
 }
 
-impl<T: Float> Loop for Gradient<'_, T> {
+/// Computes the gradient of a plane.
+pub struct Gradient<'a, 'b, T> {
+    pub ograd: &'b Source<'a, T>,
+    pub data: &'b Source<'a, T>,
+    pub out: &'b Sink<'a, T>,
+    /// The elements of the plane.
+    pub at: Range<usize>,
+    pub factors: &'b Factors<T>,
+}
+
+impl<T: Float> Loop for Gradient<'_, '_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
+        // SAFETY: the caller gives this plane to this thread, and has summed its channel.
+        unsafe { Storing::new(*self.out, self.at.clone(), self).finish() };
+    }
+}
+
+impl<T: Float> Compute<T> for Gradient<'_, '_, T> {
+    #[inline(always)]
+    unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
         let Factors { mean, scale, shift, slope } = *self.factors;
-        for ((to, g), x) in self.to.iter_mut().zip(self.ograd).zip(self.x) {
-            *to = slope.negative().mul_add(x.minus(mean), g.minus(shift)).times(scale);
+        // SAFETY: the caller's contract.
+        let (g, x) = unsafe { (self.ograd.chunk::<N>(at), self.data.chunk::<N>(at)) };
+        each(T::ZERO, |l| slope.negative().mul_add(x[l].minus(mean), g[l].minus(shift)).times(scale))
+    }
+
+    #[inline(always)]
+    fn prefetch<const N: usize>(&self, at: usize) {
+        if at < self.at.end {
+            self.ograd.prefetch::<N>(at);
+            self.data.prefetch::<N>(at);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::level::Level;
 use crate::number::Element;
 use crate::pointwise::{narrow_at, widen_at};
 use crate::stream;
-use crate::tensors::{Mode, STREAM_FROM, Sink, Source};
+use crate::tensors::{Mode, Sink, Source};
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, OpCall, TensorDesc};
 use mxrs_types::{DType, Result};
@@ -153,7 +153,7 @@ impl Io<'_> {
 
     /// Whether an output is so large that it is written around the caches.
     fn is_large(&self, output: usize) -> bool {
-        self.args.outputs[output].len_bytes() >= STREAM_FROM
+        stream::pays(self.args.outputs[output].len_bytes())
     }
 
     /// Stores elements in this mode.

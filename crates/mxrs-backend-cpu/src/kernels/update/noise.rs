@@ -4,7 +4,8 @@
 use super::io::{Io, Types};
 use super::step::clip;
 use super::{LINE, PIECE};
-use crate::kernels::philox::fill_uniform;
+use crate::chunks::each;
+use crate::kernels::philox::{BLOCKS, uniform_blocks};
 use crate::level::{Level, Loop};
 use crate::math;
 use crate::plan::{Planned, row_major};
@@ -46,15 +47,14 @@ impl Noisy {
     /// # Safety
     /// No other thread may use these elements of the tensors.
     unsafe fn update(&self, io: &Io<'_>, random: RandomCall, at: Range<usize>) {
-        let (mut weights, mut grads, mut words) = ([0.0; PIECE], [0.0; PIECE], [0.0; 2 * PIECE]);
+        let (mut weights, mut grads) = ([0.0; PIECE], [0.0; PIECE]);
         for start in at.clone().step_by(PIECE) {
             let piece = start..at.end.min(start + PIECE);
-            let words = &mut words[..2 * piece.len()];
-            fill_uniform(self.level, random, 2 * start as u64, words);
             // SAFETY: the caller gives this thread these elements.
             let (weight, grad) =
                 unsafe { (io.open((0, 0), piece.clone(), &mut weights), io.read(1, piece.clone(), &mut grads)) };
-            self.level.run(Step { of: self, weight: &mut *weight, grad, words });
+            let first_block = start as u64 / 2;
+            self.level.run(Step { of: self, weight: &mut *weight, grad, random, first_block });
             if !io.is_in_place(0, 0) {
                 // SAFETY: as above.
                 unsafe { io.store(0, piece, weight) };
@@ -67,8 +67,9 @@ struct Step<'a> {
     of: &'a Noisy,
     weight: &'a mut [f32],
     grad: &'a [f32],
-    /// Two uniform numbers for each element.
-    words: &'a [f32],
+    random: RandomCall,
+    /// The block of random numbers of the first two elements. Each block has the four numbers of two elements.
+    first_block: u64,
 }
 
 impl Loop for Step<'_> {
@@ -77,13 +78,27 @@ impl Loop for Step<'_> {
     fn run(self) {
         let Noisy { lr, wd, rescale_grad, bound, .. } = *self.of;
         let (half, root) = (lr / 2.0, lr.sqrt());
-        for ((w, g), words) in self.weight.iter_mut().zip(self.grad).zip(self.words.as_chunks::<2>().0) {
-            // One minus a number in [0, 1) is never 0, so its logarithm is finite.
-            let radius = (-2.0 * math::ln(1.0 - words[0])).sqrt();
-            let step = half * (clip(rescale_grad * *g, bound) + wd * *w);
-            *w = *w - step + root * (radius * cos_of_turns(words[1]));
+        let pieces = self.weight.chunks_mut(2 * BLOCKS).zip(self.grad.chunks(2 * BLOCKS));
+        for (i, (weight, grad)) in pieces.enumerate() {
+            let [a, b, c, d] = uniform_blocks(self.random, self.first_block + (i * BLOCKS) as u64);
+            let (even, odd) = (normal(a, b), normal(c, d));
+            let noise: [f32; 2 * BLOCKS] = each(0.0, |i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] });
+            for ((w, g), noise) in weight.iter_mut().zip(grad).zip(&noise) {
+                let step = half * (clip(rescale_grad * *g, bound) + wd * *w);
+                *w = *w - step + root * noise;
+            }
         }
     }
+}
+
+/// Normally distributed numbers from two uniform numbers each.
+#[inline(always)]
+fn normal(first: [f32; BLOCKS], second: [f32; BLOCKS]) -> [f32; BLOCKS] {
+    each(0.0, |b| {
+        // One minus a number in [0, 1) is never 0, so its logarithm is finite.
+        let radius = (-2.0 * math::ln(1.0 - first[b])).sqrt();
+        radius * cos_of_turns(second[b])
+    })
 }
 
 /// Computes `cos(2 π x)` for `x` from 0 to 1, with 24 bits after the point, so that the reduction to quarters of a turn is

@@ -6,7 +6,7 @@
 
 use super::PIECE;
 use super::io::{Io, Types};
-use crate::kernels::rows::{Fold, LANES, SumOfSquares, fold_into, join_lanes};
+use crate::kernels::rows::{Fold, LANES, SumOfSquares, fold_ahead, fold_into, join_lanes};
 use crate::level::Level;
 use crate::plan::{Build, Planned, row_major};
 use crate::split::Tensors;
@@ -103,7 +103,7 @@ unsafe fn fold_unit<F: Fold<f32>>(io: &Io<'_>, array: usize, at: Range<usize>, l
     if io.is_f32(array) {
         let mut unused = [0.0; PIECE];
         // SAFETY: the caller's contract.
-        fold_into::<f32, F>(level, &mut lanes, unsafe { io.read(array, at, &mut unused) });
+        fold_ahead::<f32, F>(level, &mut lanes, unsafe { io.read(array, at, &mut unused) });
         return join_lanes::<f32, F>(lanes);
     }
     let mut buffer = [0.0f32; PIECE];
