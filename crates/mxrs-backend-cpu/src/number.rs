@@ -60,6 +60,8 @@ pub trait Number: Element + PartialOrd {
 pub trait Float: Number<Wide = f64> {
     /// `self * a + b`, rounded once.
     fn mul_add(self, a: Self, b: Self) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
     /// `e^self`.
     fn exp(self) -> Self;
     /// `e^self` for numbers up to 0. A result below the smallest normal number may be 0.
@@ -197,6 +199,10 @@ macro_rules! functions {
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 $t::mul_add(self, a, b)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $t::sqrt(self)
             }
             #[inline(always)]
             fn exp(self) -> Self {

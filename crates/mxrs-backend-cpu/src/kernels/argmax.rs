@@ -1,7 +1,7 @@
 //! Positions of the largest elements along an axis. Of several equally large elements, the first counts. NaN counts as
 //! larger than any number.
 
-use super::rows::{halve_16, largest_or_nan};
+use super::rows::largest_or_nan;
 use super::{around, for_number};
 use crate::chunks::each;
 use crate::level::{Level, Loop};
@@ -111,12 +111,9 @@ impl<T: Number> Loop for PositionLoop<'_, T> {
         let is_it = |x: T| (x == max) | x.is_nan();
         for (c, x) in chunks.iter().enumerate() {
             // All elements of a chunk are compared, because a loop that ends at the first one is not vectorized.
-            let places: [u32; CHUNK] = each(0, |l| if is_it(x[l]) { l as u32 } else { u32::MAX });
-            let half: [u32; CHUNK / 2] = each(0, |l| places[l].min(places[l + CHUNK / 2]));
-            let quarter: [u32; CHUNK / 4] = each(0, |l| half[l].min(half[l + CHUNK / 4]));
-            let first = halve_16(quarter, u32::min);
-            if first != u32::MAX {
-                return c * CHUNK + first as usize;
+            let found: [u32; CHUNK] = each(0, |l| u32::from(is_it(x[l])));
+            if found.iter().fold(0, |any, found| any | found) != 0 {
+                return c * CHUNK + x.iter().position(|x| is_it(*x)).unwrap_or(0);
             }
         }
         rest.iter().position(|x| is_it(*x)).map_or(0, |at| chunks.len() * CHUNK + at)

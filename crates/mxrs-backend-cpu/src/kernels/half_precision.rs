@@ -1,4 +1,4 @@
-//! 16-bit floats for kernels that compute in `f32`: the inputs are widened to scratch memory, and the result is rounded
+//! 16-bit floats for kernels that compute in `f32`: the inputs are widened to scratch memory, and the results are rounded
 //! from there.
 
 use crate::level::Level;
@@ -17,8 +17,8 @@ use mxrs_types::{DType, Layout, Result, WriteReq};
 /// Returns the reason why the same call in `f32` cannot be planned.
 pub fn plan(call: &OpCall<'_>, level: Level, plan_wide: impl Fn(&OpCall<'_>) -> Planned) -> Planned {
     let dtype = call.outputs[0].dtype;
-    if call.outputs.len() != 1 || call.inputs.iter().any(|desc| desc.dtype != dtype) {
-        return Err(format!("no kernel for {} with several dtypes or outputs", call.op.name));
+    if call.inputs.iter().chain(call.outputs).any(|desc| desc.dtype != dtype) {
+        return Err(format!("no kernel for {} with several dtypes", call.op.name));
     }
     let widen = |descs: &[TensorDesc]| -> Vec<TensorDesc> {
         descs.iter().map(|desc| TensorDesc::dense(desc.shape.clone(), DType::F32)).collect()
@@ -28,8 +28,8 @@ pub fn plan(call: &OpCall<'_>, level: Level, plan_wide: impl Fn(&OpCall<'_>) -> 
     let is_read = |i: &usize| call.op.unread_inputs(call.is_train).all(|unread| unread != *i);
     // Number of elements that each tensor has in scratch memory: 0 for an input that is not read.
     let kept = inputs.iter().enumerate().map(|(i, desc)| if is_read(&i) { desc.shape.n_elements() } else { 0 });
-    let kept: Vec<usize> = kept.chain([outputs[0].shape.n_elements()]).collect();
-    let (op, n_inputs, adds) = (call.op.name, inputs.len(), adds(call.outputs));
+    let kept: Vec<usize> = kept.chain(outputs.iter().map(|desc| desc.shape.n_elements())).collect();
+    let (op, n_inputs, n_outputs, adds) = (call.op.name, inputs.len(), outputs.len(), adds(call.outputs));
     Ok(Box::new(move || {
         let wide = build_wide();
         let mut places = Vec::with_capacity(kept.len());
@@ -38,14 +38,14 @@ pub fn plan(call: &OpCall<'_>, level: Level, plan_wide: impl Fn(&OpCall<'_>) -> 
             places.push((scratch_bytes, n));
             scratch_bytes += (n * size_of::<f32>()).next_multiple_of(64);
         }
-        let around = Around { wide, places };
+        let around = Around { wide, places, n_inputs };
         let kernel = match dtype {
             DType::F16 => kernel(op, adds, move |args| around.run::<f16>(args, level, dtype)),
             _ => kernel(op, adds, move |args| around.run::<bf16>(args, level, dtype)),
         };
         PlannedKernel {
             input_layouts: vec![Layout::RowMajor; n_inputs],
-            output_layouts: vec![Layout::RowMajor],
+            output_layouts: vec![Layout::RowMajor; n_outputs],
             scratch_bytes,
             can_run_inplace: true,
             kernel,
@@ -54,10 +54,11 @@ pub fn plan(call: &OpCall<'_>, level: Level, plan_wide: impl Fn(&OpCall<'_>) -> 
 }
 
 /// The `f32` kernel of a call of 16-bit floats, and the places of its tensors in scratch memory. A place is a first
-/// byte and a number of elements; the inputs come first, then the output.
+/// byte and a number of elements; the inputs come first, then the outputs.
 struct Around {
     wide: PlannedKernel,
     places: Vec<(usize, usize)>,
+    n_inputs: usize,
 }
 
 impl Around {
@@ -65,7 +66,7 @@ impl Around {
         let mut tensors = Vec::with_capacity(self.places.len());
         for (i, (start, n)) in self.places.iter().enumerate() {
             let place = Scratch::<f32>::of(args, *start, *n);
-            if i + 1 < self.places.len() {
+            if i < self.n_inputs {
                 let from = Source::<H>::of(args, i);
                 in_element_ranges(args.team, *n, &|range| {
                     // SAFETY: ranges are disjoint, in the input and in scratch memory, and nothing writes an input
@@ -77,27 +78,28 @@ impl Around {
             // widened it are dropped.
             tensors.push(unsafe { place.as_raw() });
         }
-        let [inputs @ .., output] = &tensors[..] else { return Ok(()) };
+        let (inputs, outputs) = tensors.split_at(self.n_inputs);
         let wide = KernelArgs {
             inputs,
-            outputs: std::slice::from_ref(output),
-            reqs: &[WriteReq::Write],
+            outputs,
+            reqs: &vec![WriteReq::Write; outputs.len()],
             // SAFETY: `plan` reserved the first `wide.scratch_bytes` of the scratch memory for the `f32` kernel alone;
             // no slice of them exists.
             scratch: unsafe { Scratch::<u8>::of(args, 0, self.wide.scratch_bytes).as_raw() },
             ..*args
         };
-        // SAFETY: the tensors are those of the `f32` call: `places` has the sizes of its inputs and output, each begins at
+        // SAFETY: the tensors are those of the `f32` call: `places` has the sizes of its inputs and outputs, each begins at
         // a multiple of 64 bytes of the scratch memory, and they do not overlap.
         unsafe { self.wide.kernel.run(&wide) }?;
-        let (start, n) = self.places[self.places.len() - 1];
-        let result = Scratch::<f32>::of(args, start, n).written();
-        let out = Sink::<H>::of(args, 0, dtype)?;
-        in_element_ranges(args.team, n, &|range| {
-            // SAFETY: ranges are disjoint and each belongs to one thread; the result is in scratch memory, which the
-            // output does not overlap.
-            unsafe { out.write(range, |piece, to| narrow_at::<H>(level, result.slice(piece), to)) };
-        });
+        for (i, (start, n)) in self.places[self.n_inputs..].iter().enumerate() {
+            let result = Scratch::<f32>::of(args, *start, *n).written();
+            let out = Sink::<H>::of(args, i, dtype)?;
+            in_element_ranges(args.team, *n, &|range| {
+                // SAFETY: ranges are disjoint and each belongs to one thread; the result is in scratch memory, which the
+                // output does not overlap.
+                unsafe { out.write(range, |piece, to| narrow_at::<H>(level, result.slice(piece), to)) };
+            });
+        }
         Ok(())
     }
 }

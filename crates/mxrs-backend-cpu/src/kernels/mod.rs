@@ -6,6 +6,7 @@ mod broadcast;
 mod dropout;
 mod fold_weight;
 mod half_precision;
+mod lrn;
 mod moves;
 mod narrow_sums;
 mod normalized;
@@ -39,7 +40,7 @@ const OF_ANY_TYPE: [Family; 6] = [
 ];
 
 /// Families that compute in the type of their tensors. For 16-bit floats, [`half_precision`] runs them in `f32`.
-const ARITHMETIC: [Family; 7] = [
+const ARITHMETIC: [Family; 8] = [
     broadcast::plan,
     reduce::plan,
     reduce_back::plan,
@@ -47,6 +48,7 @@ const ARITHMETIC: [Family; 7] = [
     softmax_loss::plan,
     pool_back::plan,
     batch_norm::plan,
+    lrn::plan,
 ];
 
 /// Plans a call of an operator that is not pointwise.

@@ -90,22 +90,20 @@ impl<T: Number + 'static> Fold<T> for Max {
 /// The largest element; NaN if any element is NaN. The row is followed by what is read next.
 #[inline(always)]
 pub fn largest_or_nan<T: Number>(row: &[T]) -> T {
-    /// Many partial results, so that comparisons need not wait for each other.
-    const WIDE: usize = 64;
-    let (chunks, rest) = row.as_chunks::<WIDE>();
-    // NaN is never larger here, so it is kept separately.
-    let (mut largest, mut nans) = ([T::LOWEST; WIDE], [T::ZERO; WIDE]);
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    // A comparison passes over NaN, but a sum with NaN is NaN. Infinities of both signs have such a sum, too.
+    let (mut largest, mut sums) = ([T::LOWEST; LANES], [T::ZERO; LANES]);
     for x in chunks {
-        prefetch_at::<T, WIDE>(x.as_ptr().wrapping_add(AHEAD / size_of::<T>()));
-        for l in 0..WIDE {
+        prefetch_at::<T, LANES>(x.as_ptr().wrapping_add(AHEAD / size_of::<T>().max(1)));
+        for l in 0..LANES {
             largest[l] = if x[l] > largest[l] { x[l] } else { largest[l] };
-            nans[l] = if x[l].is_nan() { x[l] } else { nans[l] };
+            sums[l] = sums[l].plus(x[l]);
         }
     }
-    let both: [T; WIDE] = each(T::ZERO, |l| if nans[l].is_nan() { nans[l] } else { largest[l] });
-    let half: [T; WIDE / 2] = each(T::ZERO, |l| both[l].larger(both[l + WIDE / 2]));
-    let lanes: [T; WIDE / 4] = each(T::ZERO, |l| half[l].larger(half[l + WIDE / 4]));
-    rest.iter().fold(halve_16(lanes, T::larger), |largest, x| x.larger(largest))
+    let first = halve(largest, |a, b| if a > b { a } else { b });
+    let sum = halve(sums, T::plus);
+    let largest = rest.iter().fold(first, |largest, x| x.larger(largest));
+    if sum.is_nan() { row.iter().fold(largest, |largest, x| x.larger(largest)) } else { largest }
 }
 
 /// The partial results of one slice, or of several slices that are folded into one value.

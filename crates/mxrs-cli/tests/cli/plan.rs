@@ -345,3 +345,25 @@ fn without_onednn_no_call_in_bfloat16_runs_on_the_reference_kernels() {
         ran.ok();
     }
 }
+
+#[test]
+fn every_call_of_the_networks_has_a_fast_kernel() {
+    let kernels = |network: &str, mode: &str, flags: &[&str]| {
+        let run = mxrs(
+            ["plan", network, "--batch", "2", "--mode", mode, "--format", "json", "--kernels"].iter().chain(flags),
+        );
+        run.json().as_array().expect("a list").clone()
+    };
+    let networks = ["mlp", "lenet", "resnet-18", "vgg-11"].into_iter().chain(mxrs::models::BENCHMARK_NETWORKS);
+    for network in networks {
+        for mode in ["inference", "training"] {
+            let slow = kernels(network, mode, &["reference"]);
+            assert!(slow.is_empty(), "{network}, {mode}: {slow:#?}");
+        }
+    }
+    let all = kernels("lenet", "training", &[]);
+    let is_ours = |row: &&Value| row["backend"] == "nnpack" || row["backend"] == "cpu";
+    assert!(all.len() > 20 && all.iter().filter(is_ours).count() > 20, "{all:#?}");
+    let slow = kernels("lenet", "training", &["reference", "--backend", "reference"]);
+    assert!(slow.len() > 20 && slow.iter().all(|row| row["kernel"].is_string()), "{slow:#?}");
+}

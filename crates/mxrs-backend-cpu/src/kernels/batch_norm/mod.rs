@@ -21,6 +21,7 @@ use crate::tensors::{Scratch, Sink, Source};
 use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::nn::batch_norm::BatchNormParams;
 use mxrs_types::{DType, Result};
+pub use planes::join;
 use planes::{Gradient, Moments, Normalize, Products, joined};
 
 /// Number of outputs of `BatchNorm` before the inputs that it rewrites.

@@ -23,8 +23,9 @@ pub fn joined(planes: impl Iterator<Item = Pair>, inner: usize) -> (f64, f64) {
     (mean, squares)
 }
 
+/// Joins the moments of `n` more elements into those of `count` elements.
 #[inline(always)]
-fn join((count, mean, squares): (&mut f64, &mut f64, &mut f64), n: f64, [other, more]: Pair) {
+pub fn join((count, mean, squares): (&mut f64, &mut f64, &mut f64), n: f64, [other, more]: Pair) {
     let (all, delta) = (*count + n, other - *mean);
     *mean += delta * (n / all);
     *squares += more + delta * delta * (*count * n / all);

@@ -1,10 +1,9 @@
 //! The gradients. With `y` the normalized element and `h = ograd · gamma`: data gets `(h - mean(h) - y · mean(h · y)) / std`,
 //! gamma the sum of `ograd · y`, and beta the sum of `ograd`.
 
-use super::{Moments, Problem, moments, sum_of, widened};
-use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
-use crate::kernels::rows::halve_16;
-use crate::kernels::softmax::{LANES, add_to_sums};
+use super::{Moments, PIECE, Problem, in_lanes, moments, prefetch_around, widened};
+use crate::chunks::{Compute, Storing, chunk_of, each};
+use crate::kernels::rows::{LANES, Sum, join_lanes};
 use crate::level::Loop;
 use crate::number::{Element, Float, Number, Stored};
 use crate::split::in_ranges;
@@ -12,27 +11,31 @@ use crate::stream::AHEAD;
 use crate::tensors::{Scratch, Sink, Source};
 use mxrs_op::KernelArgs;
 use mxrs_types::Result;
-use std::ops::Range;
 
 /// The groups are cut into about this many blocks, each with sums for gamma and beta of its own.
 const BLOCKS: usize = 64;
-
-/// The gradient of a group's or an element's gamma, and of its beta.
-type Pair = [f64; 2];
+/// Number of groups whose terms of gamma and of beta are added up before they are added to the sums of the block.
+const TILE: usize = 8;
 
 /// Number of groups of a block.
 fn per_block(p: &Problem) -> usize {
     p.n_groups.div_ceil(BLOCKS).max(1)
 }
 
-/// Number of pairs that are joined into one pair of each element of gamma.
-fn n_pairs(p: &Problem) -> usize {
-    if p.is_per_element { p.n_groups.div_ceil(per_block(p)) * p.size } else { p.n_groups }
+/// The number of sums of each of gamma and beta that a block of `n` groups has: one of each element of gamma, or of each group.
+fn sums_of_block(p: &Problem, n: usize) -> usize {
+    if p.is_per_element { p.size } else { n }
+}
+
+/// Number of sums of all blocks.
+fn n_sums(p: &Problem) -> usize {
+    let (each, blocks) = (per_block(p), p.n_groups.div_ceil(per_block(p)));
+    if p.is_per_element { 2 * sums_of_block(p, each) * blocks } else { 2 * p.n_groups }
 }
 
 /// Bytes of scratch memory.
 pub fn scratch_bytes(p: &Problem) -> usize {
-    n_pairs(p) * size_of::<Pair>()
+    n_sums(p) * size_of::<f64>()
 }
 
 /// Computes all gradients.
@@ -41,46 +44,42 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
     let [out, to_gamma, to_beta] =
         [Sink::of(args, 0, p.dtype)?, Sink::of(args, 1, p.dtype)?, Sink::of(args, 2, p.dtype)?];
     let gamma = widened::<I>(args, 2, p.n_gamma);
-    let pairs = Scratch::<Pair>::of(args, 0, n_pairs(p));
+    let scratch = Scratch::<f64>::of(args, 0, n_sums(p));
     let n_blocks = p.n_groups.div_ceil(per_block(p));
+    let groups_of = |block: usize| block * per_block(p)..((block + 1) * per_block(p)).min(p.n_groups);
+    let sums_of = |block: usize| {
+        let (groups, first) = (groups_of(block), block * sums_of_block(p, per_block(p)));
+        2 * first..2 * (first + sums_of_block(p, groups.len()))
+    };
+    let tensors = Tensors { ograd: &ograd, data: &data, out: &out, gamma: &gamma };
     in_ranges(args.team, n_blocks, 6 * per_block(p) * p.size, &|blocks| {
-        let mut last = None;
         for block in blocks {
-            let groups = block * per_block(p)..((block + 1) * per_block(p)).min(p.n_groups);
-            // SAFETY: each block, and each group, has pairs of its own, and `in_ranges` gives each block to one thread.
-            let mine = unsafe {
-                pairs.slice(match p.is_per_element {
-                    true => block * p.size..(block + 1) * p.size,
-                    false => groups.clone(),
-                })
-            };
-            mine.fill([0.0; 2]);
-            for group in groups.clone() {
-                let (pairs, gamma) = match p.is_per_element {
-                    true => (&mut *mine, &gamma[..]),
-                    false => {
-                        let (i, gamma_at) = (group - groups.start, group % p.n_gamma);
-                        (&mut mine[i..i + 1], &gamma[gamma_at..gamma_at + 1])
-                    }
-                };
-                let tensors = (&ograd, &data, &out);
-                last = Some(p.level.run(GroupLoop { tensors, at: p.group(group), eps: p.eps, gamma, pairs, last }));
+            let groups = groups_of(block);
+            // SAFETY: each block has sums of its own, and `in_ranges` gives each block to one thread.
+            let sums = unsafe { scratch.slice(sums_of(block)) };
+            sums.fill(0.0);
+            let (gammas, betas) = sums.split_at_mut(sums.len() / 2);
+            for first in groups.clone().step_by(TILE) {
+                let n = TILE.min(groups.end - first);
+                let own = if p.is_per_element { 0..p.size } else { first - groups.start..first - groups.start + n };
+                let sums = [&mut gammas[own.clone()], &mut betas[own]];
+                p.level.run(TileLoop { tensors, p, first, n, sums });
             }
         }
-        if let Some(last) = last {
-            p.level.run(LastLoop { out: &out, at: last.start..last.start + p.size, last });
-        }
     });
-    // SAFETY: the team has finished.
-    let pairs = unsafe { pairs.written().slice(0..n_pairs(p)) };
-    let mut sums = vec![[0.0; 2]; p.n_gamma];
-    for pairs in pairs.chunks(p.n_gamma.max(1)) {
-        for (sum, pair) in sums.iter_mut().zip(pairs) {
-            *sum = [sum[0] + pair[0], sum[1] + pair[1]];
+    let mut totals = vec![[0.0; 2]; p.n_gamma];
+    for block in 0..n_blocks {
+        // SAFETY: the team has finished.
+        let sums = unsafe { scratch.written().slice(sums_of(block)) };
+        let (gammas, betas) = sums.split_at(sums.len() / 2);
+        let first = if p.is_per_element { 0 } else { groups_of(block).start };
+        for (i, (gamma, beta)) in gammas.iter().zip(betas).enumerate() {
+            let total = &mut totals[(first + i) % p.n_gamma];
+            *total = [total[0] + gamma, total[1] + beta];
         }
     }
-    for (i, sum) in sums.iter().enumerate() {
-        let [gamma, beta] = sum.map(|sum| I::nearest(I::Wide::from_f64(sum)));
+    for (i, total) in totals.iter().enumerate() {
+        let [gamma, beta] = total.map(|sum| I::nearest(I::Wide::from_f64(sum)));
         // SAFETY: the team has finished, and these outputs are in the memory of no input that is still read.
         unsafe {
             to_gamma.put(i, [gamma]);
@@ -88,6 +87,22 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The tensors of a call.
+struct Tensors<'a, 'b, I: Stored> {
+    ograd: &'b Source<'a, I>,
+    data: &'b Source<'a, I>,
+    out: &'b Sink<'a, I>,
+    gamma: &'b [I::Wide],
+}
+
+impl<I: Stored> Copy for Tensors<'_, '_, I> {}
+
+impl<I: Stored> Clone for Tensors<'_, '_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
 /// A group, and what the gradient of its data is computed with.
@@ -124,125 +139,130 @@ impl<I: Stored> Compute<I> for Group<'_, '_, I> {
     }
 }
 
-/// Computes the sums of a group, and stores the gradient of the group before.
-struct GroupLoop<'a, 'b, 'c, I: Stored> {
-    tensors: (&'b Source<'a, I>, &'b Source<'a, I>, &'b Sink<'a, I>),
-    at: Range<usize>,
-    eps: f64,
-    gamma: &'b [I::Wide],
-    /// A pair for each element of gamma.
-    pairs: &'c mut [Pair],
-    last: Option<Group<'a, 'b, I>>,
+/// Computes the gradients of the data of a few groups that follow each other, and adds to the sums of gamma and beta.
+struct TileLoop<'a, 'b, 'c, I: Stored> {
+    tensors: Tensors<'a, 'b, I>,
+    p: &'c Problem,
+    first: usize,
+    n: usize,
+    /// The sums of gamma and of beta: those of all elements, or those of the groups.
+    sums: [&'c mut [f64]; 2],
 }
 
-impl<'a, 'b, I: Stored> Loop for GroupLoop<'a, 'b, '_, I> {
-    type Output = Group<'a, 'b, I>;
+impl<I: Stored> Loop for TileLoop<'_, '_, '_, I> {
+    type Output = ();
     #[inline(always)]
-    fn run(self) -> Group<'a, 'b, I> {
-        let Self { tensors: (ograd, data, out), at, eps, gamma, pairs, last } = self;
-        // SAFETY: this thread alone has this group and the group before, and reads each element of an input before it stores the
-        // gradient there.
-        let (g, x, mut last) = unsafe {
-            let last = last.map(|last| Storing::new(*out, last.start..last.start + at.len(), last));
-            (ograd.slice(at.clone()), data.slice(at.clone()), last)
-        };
-        let mut sums = [0.0; LANES];
-        for (i, x) in x.as_chunks::<CHUNK>().0.iter().enumerate() {
-            let soon = at.start + i * CHUNK + AHEAD / size_of::<I>();
-            data.prefetch::<CHUNK>(soon);
-            ograd.prefetch::<CHUNK>(soon);
-            let wide: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| x[l].wide());
-            add_to_sums(&wide, &mut sums);
-            if let Some(last) = &mut last {
+    fn run(self) {
+        let Self { tensors, p, first, n, sums: [gammas, betas] } = self;
+        let Tensors { ograd, data, out, gamma } = tensors;
+        let (zero, size) = (I::Wide::ZERO, p.size as f64);
+        let empty = Group { ograd, data, start: 0, gamma, mean: zero, scale: zero, shift: zero, slope: zero };
+        let mut groups = [empty; TILE];
+        for (i, group) in groups.iter_mut().enumerate().take(n) {
+            let at = p.group(first + i);
+            let start = at.start;
+            // SAFETY: this thread alone has these groups. The slices are no longer used when the gradient is stored.
+            let (g, x) = unsafe { (ograd.slice(at.clone()), data.slice(at.clone())) };
+            let Moments { mean, squares } = moments(x);
+            let inverse = 1.0 / (squares / size + p.eps).sqrt();
+            let [mean, scale] = [mean, inverse].map(I::Wide::from_f64);
+            let mine = if p.is_per_element { gamma } else { &gamma[(first + i) % p.n_gamma..][..1] };
+            let [of_h, of_product] = if p.is_per_element {
+                sums_with_gamma(g, x, gamma, mean)
+            } else {
+                let [sum, product] = sums(g, x, mean);
+                (gammas[i], betas[i]) = (product * inverse, sum);
+                [sum, product].map(|sum| sum * mine[0].widen())
+            };
+            // `of_product` is the sum of `h (x - mean)`, so it lacks a factor of `1 / std`.
+            let [shift, slope] = [of_h / size, of_product * inverse / size * inverse].map(I::Wide::from_f64);
+            *group = Group { ograd, data, start, gamma: mine, mean, scale, shift, slope };
+            if !p.is_per_element {
                 // SAFETY: as above.
-                unsafe { last.step() };
+                unsafe { Storing::new(*out, at, *group).finish() };
             }
         }
-        for (l, x) in x.as_chunks::<CHUNK>().1.iter().enumerate() {
-            sums[l % LANES] += x.wide().widen();
+        if p.is_per_element {
+            add_elements(&groups[..n], p.size, [gammas, betas]);
+            for group in &groups[..n] {
+                // SAFETY: as above.
+                unsafe { Storing::new(*out, group.start..group.start + p.size, *group).finish() };
+            }
         }
-        if let Some(last) = last {
-            // SAFETY: as above.
-            unsafe { last.finish() };
-        }
-        let n = x.len() as f64;
-        let Moments { mean, squares } = moments(x, halve_16(sums, |a, b| a + b));
-        let inverse = 1.0 / (squares / n + eps).sqrt();
-        let [mean, scale] = [mean, inverse].map(I::Wide::from_f64);
-        let [of_h, of_product] = if gamma.len() > 1 {
-            add_elements(g, x, (mean, scale), pairs);
-            sums_with_gamma(g, x, gamma, mean)
-        } else {
-            let [sum, product] = [sum_of(g, |g| g), sum_of_products(g, x, mean)];
-            pairs[0] = [pairs[0][0] + product * inverse, pairs[0][1] + sum];
-            let gamma = gamma[0].widen();
-            [gamma * sum, gamma * product]
-        };
-        let shift = of_h / n;
-        // `of_product` is the sum of `h (x - mean)`, so it lacks a factor of `1 / std`.
-        let slope = of_product * inverse / n * inverse;
-        let [shift, slope] = [shift, slope].map(I::Wide::from_f64);
-        Group { ograd, data, start: at.start, gamma, mean, scale, shift, slope }
     }
 }
 
-/// Adds `g y` and `g` of each element to its pair.
+/// Adds `g y` and `g` of each element of the groups to the sums of the element.
 #[inline(always)]
-fn add_elements<I: Stored>(g: &[I], x: &[I], (mean, scale): (I::Wide, I::Wide), pairs: &mut [Pair]) {
-    for ((pair, g), x) in pairs.iter_mut().zip(g).zip(x) {
-        let g = g.wide();
-        let y = x.wide().minus(mean).times(scale);
-        *pair = [pair[0] + g.times(y).widen(), pair[1] + g.widen()];
+fn add_elements<I: Stored>(groups: &[Group<'_, '_, I>], size: usize, [gammas, betas]: [&mut [f64]; 2]) {
+    let ((gammas, gammas_rest), (betas, betas_rest)) = (gammas.as_chunks_mut(), betas.as_chunks_mut());
+    for (i, (gammas, betas)) in gammas.iter_mut().zip(betas).enumerate() {
+        add_chunk::<I, LANES>(groups, i * LANES, gammas, betas);
+    }
+    let whole = size - gammas_rest.len();
+    for (i, (gamma, beta)) in gammas_rest.iter_mut().zip(betas_rest).enumerate() {
+        add_chunk::<I, 1>(groups, whole + i, std::array::from_mut(gamma), std::array::from_mut(beta));
+    }
+}
+
+/// Does this for the `N` elements from element `at` of each group on.
+#[inline(always)]
+fn add_chunk<I: Stored, const N: usize>(
+    groups: &[Group<'_, '_, I>],
+    at: usize,
+    gammas: &mut [f64; N],
+    betas: &mut [f64; N],
+) {
+    let (mut of_gamma, mut of_beta) = ([I::Wide::ZERO; N], [I::Wide::ZERO; N]);
+    for group in groups {
+        // SAFETY: the thread of the caller alone has these groups, whose elements are within both tensors.
+        let (g, x) = unsafe { (group.ograd.chunk::<N>(group.start + at), group.data.chunk::<N>(group.start + at)) };
+        for l in 0..N {
+            let g = g[l].wide();
+            of_gamma[l] = g.mul_add(x[l].wide().minus(group.mean).times(group.scale), of_gamma[l]);
+            of_beta[l] = of_beta[l].plus(g);
+        }
+    }
+    for l in 0..N {
+        gammas[l] += of_gamma[l].widen();
+        betas[l] += of_beta[l].widen();
     }
 }
 
 /// The sums of `h` and of `h (x - mean)`.
 #[inline(always)]
 fn sums_with_gamma<I: Stored>(g: &[I], x: &[I], gamma: &[I::Wide], mean: I::Wide) -> [f64; 2] {
-    let mut sums = [[0.0; LANES]; 2];
-    let ((g, g_rest), (x, x_rest)) = (g.as_chunks::<CHUNK>(), x.as_chunks::<CHUNK>());
-    let (gamma, gamma_rest) = gamma.as_chunks::<CHUNK>();
-    for ((g, x), gamma) in g.iter().zip(x).zip(gamma) {
-        let h: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| g[l].wide().times(gamma[l]));
-        add_to_sums(&h, &mut sums[0]);
-        let products: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| h[l].times(x[l].wide().minus(mean)));
-        add_to_sums(&products, &mut sums[1]);
+    let mut totals = [0.0; 2];
+    for ((g, x), gamma) in g.chunks(PIECE).zip(x.chunks(PIECE)).zip(gamma.chunks(PIECE)) {
+        prefetch_around(g.as_ptr().wrapping_add(AHEAD / size_of::<I>()), g.len());
+        let (mut of_h, mut of_product) = ([I::Wide::ZERO; LANES], [I::Wide::ZERO; LANES]);
+        let ((g, g_rest), (x, x_rest)) = (g.as_chunks::<LANES>(), x.as_chunks::<LANES>());
+        let (gamma, gamma_rest) = gamma.as_chunks::<LANES>();
+        for ((g, x), gamma) in g.iter().zip(x).zip(gamma) {
+            for l in 0..LANES {
+                let h = g[l].wide().times(gamma[l]);
+                of_h[l] = of_h[l].plus(h);
+                of_product[l] = h.mul_add(x[l].wide().minus(mean), of_product[l]);
+            }
+        }
+        let [h, product] = [of_h, of_product].map(|sums| join_lanes::<I::Wide, Sum>(each(0.0, |l| sums[l].widen())));
+        totals = [totals[0] + h, totals[1] + product];
+        for ((g, x), gamma) in g_rest.iter().zip(x_rest).zip(gamma_rest) {
+            let h = g.wide().times(*gamma);
+            totals = [totals[0] + h.widen(), totals[1] + h.times(x.wide().minus(mean)).widen()];
+        }
     }
-    for (l, ((g, x), gamma)) in g_rest.iter().zip(x_rest).zip(gamma_rest).enumerate() {
-        let h = g.wide().times(*gamma);
-        sums[0][l % LANES] += h.widen();
-        sums[1][l % LANES] += h.times(x.wide().minus(mean)).widen();
-    }
-    sums.map(|sums| halve_16(sums, |a, b| a + b))
+    totals
 }
 
-/// The sum of `g (x - mean)`.
+/// The sums of `g` and of `g (x - mean)`.
 #[inline(always)]
-fn sum_of_products<I: Stored>(g: &[I], x: &[I], mean: I::Wide) -> f64 {
-    let mut sums = [0.0; LANES];
-    let ((g, g_rest), (x, x_rest)) = (g.as_chunks::<CHUNK>(), x.as_chunks::<CHUNK>());
-    for (g, x) in g.iter().zip(x) {
-        let products: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| g[l].wide().times(x[l].wide().minus(mean)));
-        add_to_sums(&products, &mut sums);
+fn sums<I: Stored>(g: &[I], x: &[I], mean: I::Wide) -> [f64; 2] {
+    let mut totals = [0.0; 2];
+    for (g, x) in g.chunks(PIECE).zip(x.chunks(PIECE)) {
+        prefetch_around(g.as_ptr().wrapping_add(AHEAD / size_of::<I>()), g.len());
+        totals[0] += in_lanes(g, x, |sum, g, _| sum.plus(g));
+        totals[1] += in_lanes(g, x, |sum, g, x| g.mul_add(x.minus(mean), sum));
     }
-    for (l, (g, x)) in g_rest.iter().zip(x_rest).enumerate() {
-        sums[l % LANES] += g.wide().times(x.wide().minus(mean)).widen();
-    }
-    halve_16(sums, |a, b| a + b)
-}
-
-/// Stores the gradient of the last group.
-struct LastLoop<'a, 'b, I: Stored> {
-    out: &'b Sink<'a, I>,
-    at: Range<usize>,
-    last: Group<'a, 'b, I>,
-}
-
-impl<I: Stored> Loop for LastLoop<'_, '_, I> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        // SAFETY: this thread alone has this group.
-        unsafe { Storing::new(*self.out, self.at, self.last).finish() };
-    }
+    totals
 }

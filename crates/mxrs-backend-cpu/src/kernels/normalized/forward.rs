@@ -1,13 +1,10 @@
 //! `out = (x - mean) / std · gamma + beta`.
 
 use super::{Moments, Problem, moments, widened};
-use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
-use crate::kernels::rows::halve_16;
-use crate::kernels::softmax::{LANES, add_to_sums};
+use crate::chunks::{Compute, Storing, chunk_of, each};
 use crate::level::Loop;
-use crate::number::{Element, Float, Number, Stored};
+use crate::number::{Float, Number, Stored};
 use crate::split::in_ranges;
-use crate::stream::AHEAD;
 use crate::tensors::{Sink, Source};
 use mxrs_op::KernelArgs;
 use mxrs_types::Result;
@@ -19,12 +16,10 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
     let [out, means, spreads] = [Sink::of(args, 0, p.dtype)?, Sink::of(args, 1, p.dtype)?, Sink::of(args, 2, p.dtype)?];
     let [gamma, beta] = [1, 2].map(|input| widened::<I>(args, input, p.n_gamma));
     in_ranges(args.team, p.n_groups, 4 * p.size, &|groups| {
-        let mut last = None;
         for group in groups {
-            // A group has all elements of gamma, or one.
-            let mine = if p.is_per_element { 0..p.n_gamma } else { group % p.n_gamma..group % p.n_gamma + 1 };
-            let Moments { mean, squares } =
-                p.level.run(MomentsLoop { data: &data, out: &out, at: p.group(group), last });
+            let at = p.group(group);
+            // SAFETY: `in_ranges` gives each group to one thread, and the results are stored after this use of the slice.
+            let Moments { mean, squares } = p.level.run(MomentsLoop(unsafe { data.slice(at.clone()) }));
             let variance = squares / p.size as f64;
             let std = (variance + p.eps).sqrt();
             let spread = if p.is_variance { variance } else { std };
@@ -34,18 +29,11 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
                 spreads.put(group, [I::nearest(I::Wide::from_f64(spread))]);
             }
             let [mean, scale] = [mean, 1.0 / std].map(I::Wide::from_f64);
-            let at = p.group(group);
-            last = Some(Group {
-                data: &data,
-                start: at.start,
-                mean,
-                scale,
-                gamma: &gamma[mine.clone()],
-                beta: &beta[mine],
-            });
-        }
-        if let Some(last) = last {
-            p.level.run(LastLoop { out: &out, at: last.start..last.start + p.size, last });
+            // A group has all elements of gamma, or one.
+            let mine = if p.is_per_element { 0..p.n_gamma } else { group % p.n_gamma..group % p.n_gamma + 1 };
+            let (gamma, beta) = (&gamma[mine.clone()], &beta[mine]);
+            let group = Group { data: &data, start: at.start, mean, scale, gamma, beta };
+            p.level.run(StoreLoop { out: &out, at, group });
         }
     });
     Ok(())
@@ -76,61 +64,36 @@ impl<I: Stored> Compute<I> for Group<'_, '_, I> {
         let (gamma, beta) = (chunk_of::<_, N>(self.gamma, at), chunk_of::<_, N>(self.beta, at));
         each(I::ZERO, |l| I::nearest(x[l].wide().minus(mean).times(scale).mul_add(gamma[l], beta[l])))
     }
-}
 
-/// Computes the moments of a group, and stores the results of the group before.
-struct MomentsLoop<'a, 'b, I: Stored> {
-    data: &'b Source<'a, I>,
-    out: &'b Sink<'a, I>,
-    at: Range<usize>,
-    last: Option<Group<'a, 'b, I>>,
-}
-
-impl<I: Stored> Loop for MomentsLoop<'_, '_, I> {
-    type Output = Moments;
     #[inline(always)]
-    fn run(self) -> Moments {
-        let Self { data, out, at, last } = self;
-        // SAFETY: this thread alone has this group and the group before, and reads each element of the data before it stores the
-        // result there.
-        let (x, mut last) = unsafe {
-            let last = last.map(|last| Storing::new(*out, last.start..last.start + at.len(), last));
-            (data.slice(at.clone()), last)
-        };
-        let mut sums = [0.0; LANES];
-        let (chunks, rest) = x.as_chunks::<CHUNK>();
-        for (i, x) in chunks.iter().enumerate() {
-            data.prefetch::<CHUNK>(at.start + i * CHUNK + AHEAD / size_of::<I>());
-            let wide: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| x[l].wide());
-            add_to_sums(&wide, &mut sums);
-            if let Some(last) = &mut last {
-                // SAFETY: as above.
-                unsafe { last.step() };
-            }
-        }
-        for (l, x) in rest.iter().enumerate() {
-            sums[l % LANES] += x.wide().widen();
-        }
-        if let Some(last) = last {
-            // SAFETY: as above.
-            unsafe { last.finish() };
-        }
-        moments(x, halve_16(sums, |a, b| a + b))
+    fn prefetch<const N: usize>(&self, at: usize) {
+        self.data.prefetch::<N>(at);
     }
 }
 
-/// Stores the results of the last group.
-struct LastLoop<'a, 'b, I: Stored> {
-    out: &'b Sink<'a, I>,
-    at: Range<usize>,
-    last: Group<'a, 'b, I>,
+/// Computes the moments of a group.
+struct MomentsLoop<'a, I>(&'a [I]);
+
+impl<I: Stored> Loop for MomentsLoop<'_, I> {
+    type Output = Moments;
+    #[inline(always)]
+    fn run(self) -> Moments {
+        moments(self.0)
+    }
 }
 
-impl<I: Stored> Loop for LastLoop<'_, '_, I> {
+/// Stores the results of a group.
+struct StoreLoop<'a, 'b, I: Stored> {
+    out: &'b Sink<'a, I>,
+    at: Range<usize>,
+    group: Group<'a, 'b, I>,
+}
+
+impl<I: Stored> Loop for StoreLoop<'_, '_, I> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         // SAFETY: this thread alone has this group.
-        unsafe { Storing::new(*self.out, self.at, self.last).finish() };
+        unsafe { Storing::new(*self.out, self.at, self.group).finish() };
     }
 }

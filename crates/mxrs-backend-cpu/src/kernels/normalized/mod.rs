@@ -1,7 +1,7 @@
 //! Layer, instance and group normalization, and their gradients, of groups whose elements are neighbors.
 //!
-//! A group is read from memory once: for its mean. The other passes over it find it in a cache. Its results are stored while
-//! the next group is read. Sums of elements are made in the type that they are computed in, four at a time, and these sums in
+//! A group is read from memory once: for its mean. The other passes over it find it in a cache.
+//! Sums of at most 1024 elements are made in the type that they are computed in, in 32 sums side by side; these are joined in
 //! `f64`. The gradients of gamma and beta are joined in an order that depends only on the shape, so that results have the same
 //! bits on any number of threads.
 
@@ -9,11 +9,12 @@ mod backward;
 mod forward;
 
 use crate::chunks::{CHUNK, each};
-use crate::kernels::rows::halve_16;
-use crate::kernels::softmax::{LANES, add_to_sums};
+use crate::kernels::batch_norm::join;
+use crate::kernels::rows::{LANES, Sum, add_pairs_to_lanes, join_lanes};
 use crate::level::Level;
-use crate::number::{Element, Number, Stored};
+use crate::number::{Element, Float, Number, Stored};
 use crate::plan::{Planned, row_major};
+use crate::stream::{AHEAD, prefetch_at};
 use crate::tensors::Source;
 use half::{bf16, f16};
 use mxrs_op::{KernelArgs, OpCall};
@@ -107,39 +108,44 @@ fn widened<I: Stored>(args: &KernelArgs<'_>, input: usize, n: usize) -> Vec<I::W
     unsafe { source.slice(0..n) }.iter().map(|x| x.wide()).collect()
 }
 
+/// Number of elements that are summed in the type that they are computed in.
+const PIECE: usize = 1024;
+
 /// The mean of a group and the sum of squared distances from it.
 struct Moments {
     mean: f64,
     squares: f64,
 }
 
-/// Computes the moments of a group. `sum` is the sum of its elements.
+/// Computes the moments of a group piece by piece, and asks for what follows each piece.
 #[inline(always)]
-fn moments<I: Stored>(x: &[I], sum: f64) -> Moments {
-    let n = x.len() as f64;
-    let mean = sum / n;
-    let rounded = I::Wide::from_f64(mean);
-    let squares = sum_of(x, |x| {
-        let distance = x.minus(rounded);
-        distance.times(distance)
-    });
-    // The distances are from the rounded mean.
-    let less = mean - rounded.widen();
-    let squares = squares - n * less * less;
-    Moments { mean, squares: if squares < 0.0 { 0.0 } else { squares } }
+fn moments<I: Stored>(x: &[I]) -> Moments {
+    let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    for piece in x.chunks(PIECE) {
+        prefetch_around(piece.as_ptr().wrapping_add(AHEAD / size_of::<I>()), piece.len());
+        let n = piece.len() as f64;
+        let average = I::Wide::from_f64(in_lanes(piece, piece, |sum, x, _| sum.plus(x)) / n);
+        let spread = in_lanes(piece, piece, |sum, x, _| {
+            let distance = x.minus(average);
+            distance.mul_add(distance, sum)
+        });
+        join((&mut count, &mut mean, &mut squares), n, [average.widen(), spread]);
+    }
+    Moments { mean, squares }
 }
 
-/// Adds up a function of the elements.
+/// Asks for `n` elements from an address on, which may be any address.
 #[inline(always)]
-fn sum_of<I: Stored>(x: &[I], term: impl Fn(I::Wide) -> I::Wide) -> f64 {
-    let mut sums = [0.0; LANES];
-    let (chunks, rest) = x.as_chunks::<CHUNK>();
-    for x in chunks {
-        let terms: [I::Wide; CHUNK] = each(I::Wide::ZERO, |l| term(x[l].wide()));
-        add_to_sums(&terms, &mut sums);
+fn prefetch_around<T>(at: *const T, n: usize) {
+    for chunk in 0..n.div_ceil(CHUNK) {
+        prefetch_at::<T, CHUNK>(at.wrapping_add(chunk * CHUNK));
     }
-    for (l, x) in rest.iter().enumerate() {
-        sums[l % LANES] += term(x.wide()).widen();
-    }
-    halve_16(sums, |a, b| a + b)
+}
+
+/// Adds up elements of two slices of the same length by `add`, in several sums that do not depend on each other.
+#[inline(always)]
+fn in_lanes<I: Stored>(a: &[I], b: &[I], add: impl Fn(I::Wide, I::Wide, I::Wide) -> I::Wide) -> f64 {
+    let mut sums = [I::Wide::ZERO; LANES];
+    add_pairs_to_lanes(&mut sums, a, b, |sum, a, b| add(sum, a.wide(), b.wide()));
+    join_lanes::<I::Wide, Sum>(each(0.0, |l| sums[l].widen()))
 }

@@ -2,7 +2,8 @@
 //!
 //! A tile is some neighboring rows, as many as the second-level cache of a core holds. Its data is read once and copied into
 //! a buffer, where the powers `e^((x - largest) / t)`, or with `LOG` the elements, wait for the sums. While the powers of a
-//! tile are computed, the results of the tile before are stored, and the data of the next tile is requested.
+//! tile are computed, the results of the tile before are stored and the data of the next tile is copied. It is copied and not
+//! only requested, because lines whose distance is a multiple of a power of two share a small part of a cache.
 
 use super::{COLUMNS, Problem, Rows, from_sum, power};
 use crate::chunks::{Compute, Storing, chunk_of, each};
@@ -19,8 +20,8 @@ const LINE: usize = 16;
 /// Rows of more elements do not wait in a buffer.
 pub const DEEPEST: usize = 4096;
 
-/// Number of elements of a tile. Two buffers and the data of the next tile, of 4 bytes each, take three quarters of the
-/// second-level cache. The size of a tile does not change the bits of the results.
+/// Number of elements of a tile. Three buffers, of 4 bytes for each element, take three quarters of the second-level cache.
+/// The size of a tile does not change the bits of the results.
 pub fn tile_elements() -> usize {
     match Caches::here().l2 {
         0 => 1 << 16,
@@ -96,74 +97,88 @@ pub fn forward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     let (rows, scale) = (p.rows, I::Wide::from_f64(p.scale));
     let tiles = Tiles::new(rows, tile_elements());
     in_ranges(args.team, tiles.len(), 4 * rows.size * tiles.width(), &|mine| {
-        let mut buffers = [(); 2].map(|()| Buffer::<I::Wide>::new(rows.size, tiles.width()));
-        let mut last = None;
-        for index in mine.clone() {
-            let [now, before] = &mut buffers;
-            let tile = tiles.get(index);
-            let next = (index + 1 < mine.end).then(|| tiles.get(index + 1));
-            let before = last.map(|tile| (tile, &*before));
-            p.level.run(TileLoop::<_, _, LOG> { rows, data, out, scale, tile, next, now, before });
-            last = Some(tile);
-            buffers.swap(0, 1);
-        }
-        if let Some(tile) = last {
-            p.level.run(LastLoop::<_, LOG> { rows, out, scale, before: (tile, &buffers[1]) });
+        let mut buffers = [(); 3].map(|()| Buffer::<I::Wide>::new(rows.size, tiles.width()));
+        // Each turn copies one tile, computes the powers of the tile before and stores the results of the one before that.
+        for turn in mine.start..mine.end + 2 {
+            let [copied, computed, stored] = &mut buffers;
+            let tile = |index: Option<usize>| index.filter(|index| mine.contains(index)).map(|index| tiles.get(index));
+            p.level.run(TileLoop::<_, _, LOG> {
+                rows,
+                data,
+                out,
+                scale,
+                copy: tile(Some(turn)).map(|tile| (tile, copied)),
+                compute: tile(turn.checked_sub(1)).map(|tile| (tile, computed)),
+                store: tile(turn.checked_sub(2)).map(|tile| (tile, &*stored)),
+            });
+            buffers.rotate_right(1);
         }
     });
 }
 
-/// Computes the powers of a tile, and stores the results of the tile before.
+/// Copies the data of a tile, computes the powers of the tile before, and stores the results of the tile before that.
 struct TileLoop<'a, 'b, I: Stored, O, const LOG: bool> {
     rows: Rows,
     data: &'b Source<'a, I>,
     out: &'b Sink<'a, O>,
     scale: I::Wide,
-    tile: Tile,
-    /// The tile whose data is requested.
-    next: Option<Tile>,
-    now: &'b mut Buffer<I::Wide>,
-    before: Option<(Tile, &'b Buffer<I::Wide>)>,
+    copy: Option<(Tile, &'b mut Buffer<I::Wide>)>,
+    compute: Option<(Tile, &'b mut Buffer<I::Wide>)>,
+    store: Option<(Tile, &'b Buffer<I::Wide>)>,
 }
 
 /// Number of elements of each row that are added up in the type of the data.
 const TOGETHER: usize = 4;
 
+/// The data of a line is requested this many lines before it is copied.
+const LINES_AHEAD: usize = 8;
+
 impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_, '_, I, O, LOG> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { rows, data, out, scale, tile, next, now, before } = self;
-        let width = tile.width;
+        let Self { rows, data, out, scale, mut copy, mut compute, store: stored } = self;
         let line = |tile: Tile, k: usize| {
             let start = rows.at((tile.outer, tile.column), k);
             // SAFETY: this thread alone has these columns, and stores results there only after their tile is in a buffer.
             unsafe { data.slice(start..start + tile.width) }
         };
-        let (largest, sums) = (&mut now.largest[..width], &mut now.sums[..width]);
-        largest.fill(I::Wide::LOWEST);
-        sums.fill(0.0);
-        for (k, values) in now.values.chunks_exact_mut(width).take(rows.size).enumerate() {
-            prefetch(line(tile, (k + 4).min(rows.size - 1)));
-            take(line(tile, k), values, largest);
+        if let Some((_, buffer)) = &mut copy {
+            buffer.largest.fill(I::Wide::LOWEST);
         }
-        for (k, values) in now.values[..rows.size * width].chunks_mut(TOGETHER * width).enumerate() {
-            if values.len() == TOGETHER * width {
-                add_four::<_, LOG>(values, largest, scale, sums);
-            } else {
-                values.chunks_exact_mut(width).for_each(|values| add_one::<_, LOG>(values, largest, scale, sums));
-            }
-            for k in k * TOGETHER..((k + 1) * TOGETHER).min(rows.size) {
-                if let Some(next) = next {
-                    prefetch(line(next, k));
-                }
-                if let Some((tile, before)) = before {
-                    // SAFETY: this thread alone has the columns of the tile before, which is in its buffer.
-                    unsafe { store::<O, LOG>(rows, out, scale, (tile, before), k) };
+        if let Some((_, buffer)) = &mut compute {
+            buffer.sums.fill(0.0);
+        }
+        for first in (0..rows.size).step_by(TOGETHER) {
+            let lines = first..(first + TOGETHER).min(rows.size);
+            if let Some((tile, buffer)) = &mut copy {
+                for k in lines.clone() {
+                    prefetch(line(*tile, (k + LINES_AHEAD).min(rows.size - 1)));
+                    let values = &mut buffer.values[k * tile.width..(k + 1) * tile.width];
+                    take(line(*tile, k), values, &mut buffer.largest[..tile.width]);
                 }
             }
+            if let Some((Tile { width, .. }, buffer)) = &mut compute {
+                let width = *width;
+                let (largest, sums) = (&buffer.largest[..width], &mut buffer.sums[..width]);
+                let values = &mut buffer.values[lines.start * width..lines.end * width];
+                if lines.len() == TOGETHER {
+                    add_four::<_, LOG>(values, largest, scale, sums);
+                } else {
+                    values.chunks_exact_mut(width).for_each(|values| add_one::<_, LOG>(values, largest, scale, sums));
+                }
+            }
+            if let Some((tile, buffer)) = stored {
+                for k in lines {
+                    // SAFETY: this thread alone has the columns of this tile, which is in its buffer.
+                    unsafe { store::<O, LOG>(rows, out, scale, (tile, buffer), k) };
+                }
+            }
         }
-        now.from.iter_mut().zip(sums).for_each(|(from, sum)| *from = I::Wide::from_f64(from_sum::<LOG>(*sum)));
+        if let Some((_, buffer)) = compute {
+            let Buffer { sums, from, .. } = buffer;
+            from.iter_mut().zip(sums).for_each(|(from, sum)| *from = I::Wide::from_f64(from_sum::<LOG>(*sum)));
+        }
     }
 }
 
@@ -268,24 +283,5 @@ impl<O: Stored, const LOG: bool> Compute<O> for Results<'_, O::Wide, LOG> {
         }
         let largest = chunk_of::<_, N>(self.largest, at);
         each(O::ZERO, |l| O::nearest(values[l].minus(largest[l]).times(self.scale).minus(from[l])))
-    }
-}
-
-/// Stores the results of the last tile.
-struct LastLoop<'a, 'b, O: Stored, const LOG: bool> {
-    rows: Rows,
-    out: &'b Sink<'a, O>,
-    scale: O::Wide,
-    before: (Tile, &'b Buffer<O::Wide>),
-}
-
-impl<O: Stored, const LOG: bool> Loop for LastLoop<'_, '_, O, LOG> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        for k in 0..self.rows.size {
-            // SAFETY: this thread alone has the columns of the tile, which is in its buffer.
-            unsafe { store::<O, LOG>(self.rows, self.out, self.scale, self.before, k) };
-        }
     }
 }

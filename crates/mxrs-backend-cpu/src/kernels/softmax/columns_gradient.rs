@@ -65,11 +65,12 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_
     #[inline(always)]
     fn run(self) {
         let Self { rows, tensors: (ograd, output, out), scale, tile, sums, before } = self;
-        // SAFETY: this thread alone has the columns of both tiles, and reads each element before it stores the gradient there.
         let [ograd_line, output_line] = [ograd, output].map(|of| {
-            move |tile: Tile, k: usize| unsafe {
+            move |tile: Tile, k: usize| {
                 let start = rows.at((tile.outer, tile.column), k);
-                of.slice(start..start + tile.width)
+                // SAFETY: this thread alone has the columns of both tiles, and reads each element before it stores the gradient
+                // there.
+                unsafe { of.slice(start..start + tile.width) }
             }
         });
         for first in (0..rows.size).step_by(TOGETHER) {

@@ -18,8 +18,6 @@ mod gradient;
 mod long;
 mod rows;
 
-pub use rows::{LANES, add_to_sums};
-
 use super::around;
 use crate::level::Level;
 use crate::number::{Float, Stored};
@@ -78,11 +76,13 @@ struct Problem {
 impl Problem {
     /// The number of used elements of a row of neighbors.
     fn length(&self, args: &KernelArgs<'_>, row: usize) -> usize {
-        // SAFETY: an input of integers is not in the memory of an output of floats, so nothing writes it.
-        let length = match self.lengths {
-            None => return self.rows.size,
-            Some((input, DType::I32)) => i64::from(unsafe { Source::<i32>::of(args, input).at(row) }),
-            Some((input, _)) => unsafe { Source::<i64>::of(args, input).at(row) },
+        let Some((input, dtype)) = self.lengths else { return self.rows.size };
+        let length = if dtype == DType::I32 {
+            // SAFETY: an input of integers is not in the memory of an output of floats, so nothing writes it.
+            i64::from(unsafe { Source::<i32>::of(args, input).at(row) })
+        } else {
+            // SAFETY: as above.
+            unsafe { Source::<i64>::of(args, input).at(row) }
         };
         usize::try_from(length).unwrap_or(0).min(self.rows.size)
     }

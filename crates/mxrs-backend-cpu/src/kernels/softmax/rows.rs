@@ -101,6 +101,9 @@ unsafe fn storing<'a, O: Stored, const LOG: bool>(
     unsafe { Storing::new(*out, at, results) }
 }
 
+/// A row whose results wait to be stored, and its powers.
+type Before<'a, T> = (Waiting<T>, &'a [T]);
+
 /// Computes the powers of a row, and stores the results of the row before.
 struct RowLoop<'a, 'b, I: Stored, O, const LOG: bool> {
     data: &'b Source<'a, I>,
@@ -110,7 +113,7 @@ struct RowLoop<'a, 'b, I: Stored, O, const LOG: bool> {
     size: usize,
     scale: I::Wide,
     to: &'b mut [I::Wide],
-    waiting: Option<(Waiting<I::Wide>, &'b [I::Wide])>,
+    waiting: Option<Before<'b, I::Wide>>,
 }
 
 impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_, '_, I, O, LOG> {

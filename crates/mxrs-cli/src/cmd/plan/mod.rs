@@ -1,6 +1,7 @@
 //! `mxrs plan`: shows the memory that a graph needs, without running it.
 
 mod compare;
+mod kernels;
 mod passes;
 mod picture;
 mod recompute;
@@ -23,6 +24,7 @@ const EXAMPLES: &str = "Examples:
   mxrs plan resnet-152 --mode training --svg plan.svg
   mxrs plan resnet-50 --mode training --set MXRS_MEMORY_BUDGET=1GiB
   mxrs plan resnet-50 --passes
+  mxrs plan resnet-50 --mode training --kernels reference
   mxrs plan vgg-16 --set NNVM_EXEC_MATCH_RANGE=0 --format json
   mxrs plan lstm-symbol.json --shape data=32,20 --group 'layer0=cpu(0)' --group 'layer1=cpu(1)'
 
@@ -54,6 +56,9 @@ pub struct Args {
     /// Print the graph after this pass, as a symbol file
     #[arg(long, value_name = "PASS", conflicts_with_all = ["compare", "svg"])]
     dump: Option<String>,
+    /// List the steps with their kernels, or only those of one backend; those of `reference` have no fast kernel
+    #[arg(long, value_name = "BACKEND", num_args = 0..=1, conflicts_with_all = ["compare", "svg", "dump", "passes"])]
+    kernels: Option<Option<String>>,
     /// Draw all tensors over time and address into this SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -109,6 +114,9 @@ pub fn run(args: &Args) -> Outcome {
         return passes::print(&dry, args.format);
     }
     let planned = dry.plan(&options.plan).map_err(Failure::binding)?;
+    if let Some(backend) = &args.kernels {
+        return kernels::print(&planned, backend.as_deref(), args.format);
+    }
     let mut report = Report::new(&subject, args.mode, &planned);
     if args.compare {
         report.compared = Some(compare::all(&dry, &options.plan, &planned)?);
