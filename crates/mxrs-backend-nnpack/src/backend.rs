@@ -119,7 +119,8 @@ impl Nnpack {
     }
 
     fn gradient<'a>(&self, call: &'a OpCall<'a>) -> Option<std::result::Result<Gradient<'a>, String>> {
-        matrix::gradient(call, self.options.isa, self.threads()).or_else(|| {
+        let (isa, threads) = (self.options.isa, self.threads());
+        matrix::gradient(call, isa, threads).or_else(|| matrix::products(call, isa, threads)).or_else(|| {
             let context = GradientContext { options: &self.options, threads: self.threads(), rates: &self.rates };
             gradients::fit(call, &context)
         })

@@ -2,11 +2,12 @@
 
 use crate::param::{NoParams, ParamSpec, Parameters};
 use crate::{
-    Accuracy, Attrs, Combines, Gradient, InputNames, OpCall, OpParams, OutputCount, Pair, Pointwise, Precision,
-    ReferenceFn, Sample, View, is_annotation_key,
+    Accuracy, Attrs, Combines, DescribeProducts, Gradient, InputNames, OpCall, OpParams, OutputCount, Pair, Pointwise,
+    Precision, ReferenceFn, Sample, View, is_annotation_key,
 };
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
+use std::sync::Arc;
 
 /// Shape inference in both directions: finds unknown shapes of inputs and outputs from the known ones. It is called
 /// repeatedly until no shape changes. It must only add knowledge, and return an error if shapes contradict each other.
@@ -89,6 +90,11 @@ pub struct OpDef {
     /// sums. The reference kernel is too slow for large calls of such an operator. The pass that widens half precision
     /// to float32 looks at the calls of such operators.
     pub is_product: bool,
+    /// Describes calls that are products of matrices, so that a backend needs no code for this operator.
+    pub products: Option<DescribeProducts>,
+    /// Another operator, with its parameters, that computes the same of the same inputs for some calls. A backend then uses its
+    /// kernels for that operator.
+    pub same_as: Option<SameAs>,
     /// An operator that computes the first output again, bit for bit. Its inputs are the inputs of this operator
     /// without auxiliary states, and then the other outputs, which are small and are kept. Set if the recomputation
     /// takes less time than a call of this operator.
@@ -104,6 +110,9 @@ pub struct OpDef {
     /// Example calls.
     pub samples: fn() -> Vec<Sample>,
 }
+
+/// Returns an operator with parameters that computes the same as a call, or `None` if there is none.
+pub type SameAs = fn(&OpCall<'_>) -> Option<(Arc<OpDef>, OpParams)>;
 
 fn parse_as<P: Parameters>(attrs: &Attrs) -> Result<OpParams> {
     P::parse(attrs).map(OpParams::new)
@@ -170,6 +179,8 @@ impl OpDef {
             multiply_adds: one_per_element,
             is_costly: false,
             is_product: false,
+            products: None,
+            same_as: None,
             recompute: None,
             pair: None,
             precision: Precision::float32,

@@ -11,6 +11,7 @@
 //! operands can change places: the product then computes the transposed result, and transposes it while writing.
 //! [`MatrixProblem::fastest`] takes the arrangement that copies less.
 
+mod batched;
 mod layers;
 mod pack;
 mod product;
@@ -18,6 +19,7 @@ mod product;
 mod tests;
 mod transpose;
 
+pub use batched::products;
 pub use layers::{forward, gradient};
 pub use product::MatrixProduct;
 

@@ -10,12 +10,10 @@ use std::ops::Range;
 pub struct Operand {
     /// The first value.
     pub at: *const f32,
-    /// Number of rows.
-    pub rows: usize,
-    /// Number of steps.
-    pub steps: usize,
     /// The order of rows and steps.
     pub order: Order,
+    /// The distance between two neighboring rows if steps are inside, otherwise between two neighboring steps.
+    pub stride: usize,
 }
 
 impl Operand {
@@ -34,7 +32,7 @@ impl Operand {
             match self.order {
                 Order::StepsInside => {
                     for (i, row) in rows.clone().enumerate() {
-                        let (from, to) = (self.at.add(row * self.steps + steps.start), to.add(i * BLOCK));
+                        let (from, to) = (self.at.add(row * self.stride + steps.start), to.add(i * BLOCK));
                         for block in 0..whole {
                             copy_line(from.add(block * BLOCK), to.add(block * stride));
                         }
@@ -46,8 +44,8 @@ impl Operand {
                 Order::StepsOutside => {
                     for block in 0..n_blocks {
                         let n = BLOCK.min(steps.len() - block * BLOCK);
-                        let from = self.at.add((steps.start + block * BLOCK) * self.rows + rows.start);
-                        transpose(from, self.rows, to.add(block * stride), BLOCK, [n, rows.len()]);
+                        let from = self.at.add((steps.start + block * BLOCK) * self.stride + rows.start);
+                        transpose(from, self.stride, to.add(block * stride), BLOCK, [n, rows.len()]);
                     }
                 }
             }
@@ -76,7 +74,7 @@ impl Operand {
                 for (i, step) in steps.enumerate() {
                     // SAFETY: step and rows exist; `i < steps.len() <= padded` and `rows.len() <= width`.
                     unsafe {
-                        let (from, to) = (self.at.add(step * self.rows + rows.start), to.add(i * width));
+                        let (from, to) = (self.at.add(step * self.stride + rows.start), to.add(i * width));
                         if rows.len() == 2 * BLOCK {
                             copy_line(from, to);
                             copy_line(from.add(BLOCK), to.add(BLOCK));
@@ -96,8 +94,8 @@ impl Operand {
                     // The rows exist, and `rows.len() <= width`.
                     unsafe {
                         let to = to.add((first - steps.start) * width);
-                        let from = self.at.add(rows.start * self.steps + first);
-                        transpose(from, self.steps, to, width, [rows.len(), n]);
+                        let from = self.at.add(rows.start * self.stride + first);
+                        transpose(from, self.stride, to, width, [rows.len(), n]);
                         for i in 0..n {
                             to.add(i * width + rows.len()).write_bytes(0, width - rows.len());
                         }

@@ -37,6 +37,26 @@ pub struct MatrixProduct {
     group: usize,
     /// Number of steps of a piece, a multiple of a block.
     piece: usize,
+    strides: Strides,
+}
+
+/// Distances in values between neighboring rows, or between neighboring steps of an operand with rows inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strides {
+    /// Of the left operand.
+    pub left: usize,
+    /// Of the right operand.
+    pub right: usize,
+    /// Of the result.
+    pub result: usize,
+}
+
+impl Strides {
+    /// Those of matrices without gaps.
+    pub fn dense(p: &MatrixProblem) -> Self {
+        let of = |order, rows| if order == Order::StepsInside { p.steps } else { rows };
+        Self { left: of(p.left, p.rows), right: of(p.right, p.columns), result: p.columns }
+    }
 }
 
 /// One thread's memory.
@@ -58,8 +78,13 @@ struct Target {
 }
 
 impl MatrixProduct {
-    /// Prepares the product for at most `threads` threads.
+    /// Prepares the product of matrices without gaps for at most `threads` threads.
     pub fn new(problem: MatrixProblem, isa: Isa, threads: usize) -> Self {
+        Self::with_strides(problem, Strides::dense(&problem), isa, threads)
+    }
+
+    /// Prepares the product of matrices whose rows lie apart.
+    pub fn with_strides(problem: MatrixProblem, strides: Strides, isa: Isa, threads: usize) -> Self {
         let (p, is_swapped) = problem.fastest();
         let gemm = Gemm::new(isa);
         let sizes = [p.rows.div_ceil(gemm.most_rows()), p.columns.div_ceil(PANEL)];
@@ -67,7 +92,9 @@ impl MatrixProduct {
         let shares = Shares::new(sizes, threads);
         let pieces = p.steps.div_ceil(STEPS).max(1);
         let piece = p.steps.div_ceil(pieces).next_multiple_of(BLOCK).max(BLOCK);
-        let mut product = Self { p, is_swapped, gemm, shares, group: COLUMNS_AT_ONCE / PANEL, piece };
+        let Strides { left, right, result } = strides;
+        let strides = if is_swapped { Strides { left: right, right: left, result } } else { strides };
+        let mut product = Self { p, is_swapped, gemm, shares, group: COLUMNS_AT_ONCE / PANEL, piece, strides };
         if is_swapped {
             product.group = (KEPT / (product.most_rows_of_a_share() * PANEL)).clamp(1, product.group);
         }
@@ -156,7 +183,7 @@ impl MatrixProduct {
         let padded = steps.len().next_multiple_of(BLOCK);
         let (is_first, is_last) = (steps.start == 0, steps.end == self.p.steps);
         let each = self.gemm.most_rows();
-        let competes = (left.steps * size_of::<f32>()).is_multiple_of(COMPETING);
+        let competes = (left.stride * size_of::<f32>()).is_multiple_of(COMPETING);
         let in_place = left.order == Order::StepsInside
             && padded == steps.len()
             && panels.len() * PANEL <= FEW_COLUMNS
@@ -176,7 +203,7 @@ impl MatrixProduct {
                 }
             }
             let a = |group: usize, row: usize| match in_place {
-                true => (left.at.wrapping_add(row * left.steps + steps.start), left.steps),
+                true => (left.at.wrapping_add(row * left.stride + steps.start), left.stride),
                 false => (work.rows.wrapping_add(group * each * self.piece).cast_const(), BLOCK),
             };
             let pairs = panels.clone().enumerate().flat_map(|panel| groups.clone().map(move |group| (panel, group)));
@@ -188,7 +215,7 @@ impl MatrixProduct {
                 // the bias; other sums lie in the kept ones, which have room for the rows of this share.
                 unsafe {
                     let (c, c_row_stride) = if is_direct {
-                        (to.result.add(row * self.p.columns + first), self.p.columns)
+                        (to.result.add(row * self.strides.result + first), self.strides.result)
                     } else {
                         (work.kept.add(at * self.kept_stride(rows.len()) + (row - rows.start) * PANEL), PANEL)
                     };
@@ -229,15 +256,15 @@ impl MatrixProduct {
         // if there is a bias. These are rows if the operands changed places. The sums have a line of `PANEL` values for each row.
         unsafe {
             if self.is_swapped {
-                let target = to.result.add(first * self.p.rows + rows.start);
-                transpose(from, PANEL, target, self.p.rows, [rows.len(), n]);
-                for line in (0..n).filter(|_| !to.bias.is_null()).map(|i| target.add(i * self.p.rows)) {
+                let target = to.result.add(first * self.strides.result + rows.start);
+                transpose(from, PANEL, target, self.strides.result, [rows.len(), n]);
+                for line in (0..n).filter(|_| !to.bias.is_null()).map(|i| target.add(i * self.strides.result)) {
                     (0..rows.len()).for_each(|i| *line.add(i) += *bias(rows.start + i));
                 }
                 return;
             }
             for (i, row) in rows.enumerate() {
-                let (from, target) = (from.add(i * PANEL), to.result.add(row * self.p.columns + first));
+                let (from, target) = (from.add(i * PANEL), to.result.add(row * self.strides.result + first));
                 for column in 0..n {
                     let bias = if to.bias.is_null() { 0.0 } else { *bias(first + column) };
                     *target.add(column) = *from.add(column) + bias;
@@ -257,22 +284,48 @@ impl Convolve for MatrixProduct {
     }
 
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
-        let p = &self.p;
-        let each: usize = self.workspace().iter().sum();
-        team.run(self.shares.threads(), &|i| {
-            let (left, right) = if self.is_swapped { (o.weights, o.src) } else { (o.src, o.weights) };
-            let left = Operand { at: left, rows: p.rows, steps: p.steps, order: p.left };
-            let right = Operand { at: right, rows: p.columns, steps: p.steps, order: p.right };
-            let [panels, rows, _] = self.workspace();
-            // SAFETY: the scratch memory has `each` values for every thread. `Shares` gives each thread other rows or
-            // other panels. The caller promises the operands.
-            unsafe {
-                let memory = o.scratch.add(i * each);
-                let work = Workspace { panels: memory, rows: memory.add(panels), kept: memory.add(panels + rows) };
-                let to = Target { result: o.dst, bias: o.bias };
-                self.share([left, right], to, work, self.shares.share(i));
-            }
-        });
+        // SAFETY: the caller's contract.
+        unsafe { self.run_on(o, team) };
         Ok(())
+    }
+}
+
+impl MatrixProduct {
+    /// Computes the product on a team.
+    ///
+    /// # Safety
+    /// The contract of [`Convolve::run`], but operands and result need not be aligned.
+    pub unsafe fn run_on(&self, o: &Operands, team: &Team) {
+        // SAFETY: `Shares` gives each thread other rows or other panels; the caller promises the operands.
+        team.run(self.shares.threads(), &|i| unsafe { self.part(o, i) });
+    }
+
+    /// Computes the product on this thread.
+    ///
+    /// # Safety
+    /// As for [`Self::run_on`].
+    pub unsafe fn run_alone(&self, o: &Operands) {
+        // SAFETY: the caller's contract.
+        (0..self.shares.threads()).for_each(|i| unsafe { self.part(o, i) });
+    }
+
+    /// Computes the share of thread `i`.
+    ///
+    /// # Safety
+    /// The operands are those of [`Self::run_on`], and no other code computes this share.
+    unsafe fn part(&self, o: &Operands, i: usize) {
+        let p = &self.p;
+        let (left, right) = if self.is_swapped { (o.weights, o.src) } else { (o.src, o.weights) };
+        let left = Operand { at: left, order: p.left, stride: self.strides.left };
+        let right = Operand { at: right, order: p.right, stride: self.strides.right };
+        let [panels, rows, _] = self.workspace();
+        let each: usize = self.workspace().iter().sum();
+        // SAFETY: the scratch memory has `each` values for every thread. The caller promises the operands.
+        unsafe {
+            let memory = o.scratch.add(i * each);
+            let work = Workspace { panels: memory, rows: memory.add(panels), kept: memory.add(panels + rows) };
+            let to = Target { result: o.dst, bias: o.bias };
+            self.share([left, right], to, work, self.shares.share(i));
+        }
     }
 }

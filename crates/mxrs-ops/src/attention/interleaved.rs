@@ -14,8 +14,8 @@
 
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
-use mxrs_op::{OpDef, Sample, op_params};
-use mxrs_types::{Error, PartialShape, Result};
+use mxrs_op::{DescribeProducts, Matrices, OpCall, OpDef, Products, Sample, op_params};
+use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of the products.
@@ -104,6 +104,53 @@ fn value<T: Number>(params: &HeadsParams, tensors: &Tensors<'_, T>, part: usize,
     }))
 }
 
+/// Part number `of_part` of the `n_parts` parts of each head of a tensor `[t, n, h · n_parts · d]`, for `heads` heads: a matrix
+/// `[t, d]` for each head of each of n.
+fn parts(tensor: usize, shape: &Shape, heads: usize, [n_parts, of_part]: [usize; 2]) -> Matrices {
+    let size = shape[2] / (heads * n_parts);
+    let batch = vec![heads * n_parts * size, n_parts * size];
+    Matrices { tensor, start: of_part * size, batch, row: shape[1] * shape[2], column: 1 }
+}
+
+/// Scores `[n · h, t, s]`: a matrix `[t, s]` for each head.
+fn scores(tensor: usize, shape: &Shape, heads: usize) -> Matrices {
+    let matrix = shape[1] * shape[2];
+    Matrices { tensor, start: 0, batch: vec![heads * matrix, matrix], row: shape[2], column: 1 }
+}
+
+/// The products of queries and keys, which are parts of the inputs: the number of parts, the part, and the input.
+fn products_qk(call: &OpCall<'_>, [q, k]: [[usize; 3]; 2]) -> Option<Products> {
+    let heads = call.params.get::<HeadsParams>().heads().ok()?;
+    let (queries, keys, out) = (&call.inputs[q[2]].shape, &call.inputs[k[2]].shape, &call.outputs[0].shape);
+    let terms = queries[2] / (heads * q[0]);
+    Some(Products {
+        batch: vec![queries[1], heads],
+        rows: out[1],
+        columns: out[2],
+        terms,
+        left: parts(q[2], queries, heads, [q[0], q[1]]),
+        right: parts(k[2], keys, heads, [k[0], k[1]]).transposed(),
+        result: scores(0, out, heads),
+        factor: (terms as f64).sqrt().recip(),
+    })
+}
+
+/// The products of attention and values, which are the last of `n_parts` parts.
+fn products_values(call: &OpCall<'_>, n_parts: usize) -> Option<Products> {
+    let heads = call.params.get::<HeadsParams>().heads().ok()?;
+    let (values, attention, out) = (&call.inputs[0].shape, &call.inputs[1].shape, &call.outputs[0].shape);
+    Some(Products {
+        batch: vec![values[1], heads],
+        rows: attention[1],
+        columns: out[2] / heads,
+        terms: attention[2],
+        left: scores(1, attention, heads),
+        right: parts(0, values, heads, [n_parts, n_parts - 1]),
+        result: parts(0, out, heads, [1, 0]),
+        factor: 1.0,
+    })
+}
+
 struct SelfQk;
 
 impl Formula for SelfQk {
@@ -111,6 +158,7 @@ impl Formula for SelfQk {
     const NAME: &'static str = "_contrib_interleaved_matmul_selfatt_qk";
     const SUMMARY: &'static str = "products of queries and keys";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_selfatt_qk";
+    const PRODUCTS: Option<DescribeProducts> = Some(|call| products_qk(call, [[3, 0, 0], [3, 1, 0]]));
     const INPUTS: &'static [&'static str] = &["queries_keys_values"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries_keys_values"];
 
@@ -145,6 +193,7 @@ impl Formula for SelfValues {
     const NAME: &'static str = "_contrib_interleaved_matmul_selfatt_valatt";
     const SUMMARY: &'static str = "values weighted with attention";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_selfatt_valatt";
+    const PRODUCTS: Option<DescribeProducts> = Some(|call| products_values(call, 3));
     const INPUTS: &'static [&'static str] = &["queries_keys_values", "attention"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries_keys_values", "attention"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];
@@ -185,6 +234,7 @@ impl Formula for CrossQk {
     const NAME: &'static str = "_contrib_interleaved_matmul_encdec_qk";
     const SUMMARY: &'static str = "products of queries and keys";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_encdec_qk";
+    const PRODUCTS: Option<DescribeProducts> = Some(|call| products_qk(call, [[1, 0, 0], [2, 0, 1]]));
     const INPUTS: &'static [&'static str] = &["queries", "keys_values"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries", "keys_values"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];
@@ -223,6 +273,7 @@ impl Formula for CrossValues {
     const NAME: &'static str = "_contrib_interleaved_matmul_encdec_valatt";
     const SUMMARY: &'static str = "values weighted with attention";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_encdec_valatt";
+    const PRODUCTS: Option<DescribeProducts> = Some(|call| products_values(call, 2));
     const INPUTS: &'static [&'static str] = &["keys_values", "attention"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "keys_values", "attention"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];

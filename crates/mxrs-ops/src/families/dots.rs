@@ -9,7 +9,8 @@ use crate::families::gradients::{Answers, if_wanted, params_of};
 use crate::inference::{unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Gradient, GradientScope, InputNames, OpDef, Precision, RefInput, RefOutput, Sample, op_enum, op_params,
+    Accuracy, Gradient, GradientScope, InputNames, Matrices, OpCall, OpDef, Precision, Products, RefInput, RefOutput,
+    Sample, op_enum, op_params,
 };
 use mxrs_types::{PartialShape, Result, Shape};
 
@@ -133,6 +134,7 @@ pub fn define<P: Product>() -> OpDef {
             Ok(vec![answer(scope, 0)?, answer(scope, 1)?])
         }),
         companions: || vec![backward::<P, false>(), backward::<P, true>()],
+        products: Some(products::<P>),
         reference: Some(|params, inputs, outputs, _| {
             let params: &DotParams = params.get();
             let Extents { batch, m, k, n } = P::extents(params, &inputs[0].desc.shape, &inputs[1].desc.shape);
@@ -173,6 +175,7 @@ fn backward<P: Product, const IS_RHS: bool>() -> OpDef {
         },
         ignored_inputs: if IS_RHS { &[2] } else { &[1] },
         gradient: Gradient::By(|_, scope| second::<P, IS_RHS>(scope)),
+        products: Some(products_of_gradient::<P, IS_RHS>),
         reference: Some(|params, inputs, outputs, _| {
             let params: &DotParams = params.get();
             let Extents { batch, m, k, n } = P::extents(params, &inputs[1].desc.shape, &inputs[2].desc.shape);
@@ -189,6 +192,37 @@ fn backward<P: Product, const IS_RHS: bool>() -> OpDef {
         samples: || crate::families::gradients::samples_after(&define::<P>()),
         ..family::<P>(P::BACKWARD[side])
     }
+}
+
+fn products<P: Product>(call: &OpCall<'_>) -> Option<Products> {
+    let params: &DotParams = call.params.get();
+    let Extents { batch, m, k, n } = P::extents(params, &call.inputs[0].shape, &call.inputs[1].shape);
+    Some(Products {
+        batch: vec![batch],
+        rows: m,
+        columns: n,
+        terms: k,
+        left: Matrices::dense(0, [m, k], params.transpose_a),
+        right: Matrices::dense(1, [k, n], params.transpose_b),
+        result: Matrices::dense(0, [m, n], false),
+        factor: 1.0,
+    })
+}
+
+fn products_of_gradient<P: Product, const IS_RHS: bool>(call: &OpCall<'_>) -> Option<Products> {
+    let params: &DotParams = call.params.get();
+    let Extents { batch, m, k, n } = P::extents(params, &call.inputs[1].shape, &call.inputs[2].shape);
+    let ograd = Matrices::dense(0, [m, n], false);
+    let lhs = Matrices::dense(1, [m, k], params.transpose_a).transposed();
+    let rhs = Matrices::dense(2, [k, n], params.transpose_b).transposed();
+    let (batch, factor) = (vec![batch], 1.0);
+    Some(if IS_RHS {
+        let result = Matrices::dense(0, [k, n], params.transpose_b);
+        Products { batch, rows: k, columns: n, terms: m, left: lhs, right: ograd, result, factor }
+    } else {
+        let result = Matrices::dense(0, [m, k], params.transpose_a);
+        Products { batch, rows: m, columns: k, terms: n, left: ograd, right: rhs, result, factor }
+    })
 }
 
 /// The gradient of a gradient, which is linear in ograd and in the other matrix.

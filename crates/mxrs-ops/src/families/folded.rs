@@ -4,6 +4,7 @@ use crate::dtypes::NUMBERS;
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::families::indexing::for_each_index;
 use crate::families::reduction::learn_reduced;
+use crate::families::twins;
 use crate::inference::{learn, learn_dim, learn_dtype, resolve_axis};
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
@@ -156,7 +157,7 @@ impl<F: Folded> Formula for Fold<F> {
 
 /// Defines the operator.
 pub fn define<F: Folded>() -> OpDef {
-    OpDef { reference: Some(run::<F>), ..formula::define::<Fold<F>>() }
+    OpDef { reference: Some(run::<F>), same_as: Some(twins::of_reduction), ..formula::define::<Fold<F>>() }
 }
 
 fn run<F: Folded>(

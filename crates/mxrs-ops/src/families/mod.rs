@@ -37,6 +37,7 @@ pub(crate) mod reshape_back;
 pub(crate) mod sequences;
 pub(crate) mod sorted;
 pub(crate) mod stretch;
+pub(crate) mod twins;
 pub(crate) mod unary;
 pub(crate) mod updates;
 pub mod window;

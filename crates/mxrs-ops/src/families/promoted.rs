@@ -6,6 +6,7 @@
 use crate::dtypes::{FLOATS, MOVABLE, NUMBERS};
 use crate::families::broadcast::{self, positions};
 use crate::families::gradients::params_of;
+use crate::families::twins;
 use crate::families::with_scalar::{self, ScalarParams};
 use crate::inference::{OP, learn_dtype, unify, unify_dtypes};
 use crate::numeric;
@@ -166,6 +167,7 @@ pub fn define<P: Pair>() -> OpDef {
             }),
         },
         companions: || if P::TWO.slopes.is_some() { vec![backward::<P>()] } else { Vec::new() },
+        same_as: Some(twins::of_pair),
         reference: Some(|_, inputs, outputs, _| {
             let at = [0, 1].map(|i| positions(&inputs[i].desc.shape, &outputs[0].desc.shape));
             let pairs = at[0].iter().zip(&at[1]);
@@ -305,6 +307,7 @@ pub fn define_scalar<S: WithScalar>() -> OpDef {
             Some(_) => Gradient::By(|_, scope| crate::families::gradients::from_input(scope, S::BACKWARD)),
         },
         companions: || if S::TWO.slopes.is_some() { vec![backward_of_scalar::<S>()] } else { Vec::new() },
+        same_as: Some(twins::of_scalar),
         reference: Some(|params, inputs, outputs, _| {
             let (params, data, out) = (params.get::<ScalarParams>(), inputs[0].desc.dtype, outputs[0].desc.dtype);
             let is_of_floats = data.is_float() || out.is_float() || !(params.is_int || S::TYPES == Types::OneInteger);

@@ -9,7 +9,7 @@
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::families::matrices::{LINALG, require_axes, require_square, sizes, unify_batch, with_last};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, resolve_axis, unify};
-use mxrs_op::{OpDef, Sample, op_params};
+use mxrs_op::{DescribeProducts, Matrices, OpCall, OpDef, Products, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_params! {
@@ -86,6 +86,12 @@ impl View {
         let between = shape[axis + 1..ndim - 1].iter().product::<usize>();
         let columns = shape[ndim - 1];
         Ok(Self { rows: shape[axis], columns, row_stride: between * columns, between })
+    }
+
+    /// The matrices of input or output number `tensor`.
+    fn matrices(&self, tensor: usize) -> Matrices {
+        let batch = vec![self.rows * self.row_stride, self.columns];
+        Matrices { tensor, start: 0, batch, row: self.row_stride, column: 1 }
     }
 
     /// The position of an element of matrix number `batch`.
@@ -190,6 +196,27 @@ impl Formula for Gemm {
     }
 }
 
+/// Describes a call of `_linalg_gemm2`.
+fn describe(call: &OpCall<'_>) -> Option<Products> {
+    let params: &Gemm2Params = call.params.get();
+    let view = |shape: &Shape| View::new(shape, params.axis).ok();
+    let (a, b) = (view(&call.inputs[0].shape)?, view(&call.inputs[1].shape)?);
+    let out = view(&call.outputs[0].shape)?;
+    let shape = &call.outputs[0].shape;
+    let outer = shape.n_elements().checked_div(out.rows * out.row_stride)?;
+    let (left, right) = (a.matrices(0), b.matrices(1));
+    Some(Products {
+        batch: vec![outer, out.between],
+        rows: out.rows,
+        columns: out.columns,
+        terms: if params.transpose_a { a.rows } else { a.columns },
+        left: if params.transpose_a { left.transposed() } else { left },
+        right: if params.transpose_b { right.transposed() } else { right },
+        result: out.matrices(0),
+        factor: params.alpha,
+    })
+}
+
 struct Gemm2;
 
 impl Formula for Gemm2 {
@@ -198,6 +225,7 @@ impl Formula for Gemm2 {
     const ALIASES: &'static [&'static str] = &["linalg_gemm2"];
     const SUMMARY: &'static str = "alpha op(A) op(B)";
     const BACKWARD: &'static str = "_backward_linalg_gemm2";
+    const PRODUCTS: Option<DescribeProducts> = Some(describe);
     const INPUTS: &'static [&'static str] = &["A", "B"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "A", "B"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];

@@ -9,7 +9,7 @@
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, bad_attribute, learn};
 use mxrs_op::param::NoParams;
-use mxrs_op::{OpDef, Sample, op_params};
+use mxrs_op::{DescribeProducts, Matrices, OpDef, Products, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
@@ -33,7 +33,54 @@ struct Sums {
     steps: [usize; 2],
 }
 
+/// Axes of the result that are one axis of a matrix.
+struct Merged {
+    size: usize,
+    stride: usize,
+}
+
+impl Merged {
+    /// Takes the last of these axes, as long as the other input does not have them and they follow each other in memory.
+    fn take(axes: &mut Vec<[usize; 3]>, mine: usize) -> Self {
+        let mut merged = Self { size: 1, stride: 0 };
+        while let Some(axis) = axes.last() {
+            let ([size, stride], other) = ([axis[0], axis[1 + mine]], axis[2 - mine]);
+            let fits = merged.size == 1 || merged.size.checked_mul(merged.stride) == Some(stride);
+            if other != 0 && size != 1 || !fits {
+                break;
+            }
+            merged = Self { size: merged.size * size, stride: if merged.size == 1 { stride } else { merged.stride } };
+            axes.pop();
+        }
+        merged
+    }
+}
+
 impl Sums {
+    /// The sums as products of matrices: the last axes of b are columns, the axes before them are rows of a, and the others
+    /// are the batch.
+    fn products(&self) -> Products {
+        let mut axes: Vec<[usize; 3]> =
+            (0..self.out.len()).map(|axis| [self.out[axis], self.strides[0][axis], self.strides[1][axis]]).collect();
+        let columns = Merged::take(&mut axes, 1);
+        let rows = Merged::take(&mut axes, 0);
+        let batch: Vec<usize> = axes.iter().map(|axis| axis[0]).collect();
+        let matrix = rows.size * columns.size;
+        let distances: Vec<usize> =
+            (0..batch.len()).map(|axis| batch[axis + 1..].iter().product::<usize>() * matrix).collect();
+        let of = |tensor: usize| axes.iter().map(|axis| axis[1 + tensor]).collect();
+        Products {
+            batch,
+            rows: rows.size,
+            columns: columns.size,
+            terms: self.n_terms,
+            left: Matrices { tensor: 0, start: 0, batch: of(0), row: rows.stride, column: self.steps[0] },
+            right: Matrices { tensor: 1, start: 0, batch: of(1), row: self.steps[1], column: columns.stride },
+            result: Matrices { tensor: 0, start: 0, batch: distances, row: columns.size, column: 1 },
+            factor: 1.0,
+        }
+    }
+
     /// Element `part` of the result.
     fn element<T: Number>(&self, tensors: &Tensors<'_, T>, part: usize) -> T {
         let mut starts = [0, 0];
@@ -167,6 +214,14 @@ macro_rules! products {
             const INPUTS: &'static [&'static str] = &["a", "b"];
             const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "a", "b"];
             const DIFFERENTIATED: &'static [usize] = &[0, 1];
+
+            const PRODUCTS: Option<DescribeProducts> = Some(|call| {
+                let $p: &$params = call.params.get();
+                let _ = $p;
+                let ($a, $b) = (&call.inputs[0].shape, &call.inputs[1].shape);
+                let sums: Result<Sums> = $sums;
+                Some(sums.ok()?.products())
+            });
 
             fn infer_shape($p: &$params, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
                 let _ = $p;

@@ -2,6 +2,7 @@
 //! results are bools. Integers are computed in floats, truncated, and saturate, as in MXNet.
 
 use crate::dtypes::{MOVABLE, NUMBERS};
+use crate::families::twins;
 use crate::families::unary as family;
 use crate::numeric;
 use crate::tables::unary::*;
@@ -66,6 +67,7 @@ fn twin<F: UnaryFn>(name: &'static str, aliases: &'static [&'static str], inputs
         inputs: InputNames::Fixed(inputs),
         precision: Precision::float32,
         companions: Vec::new,
+        same_as: Some(twins::of_unary),
         ..unary_definition::<F>()
     }
 }

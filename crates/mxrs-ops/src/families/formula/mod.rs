@@ -13,8 +13,8 @@ use crate::families::gradients::{Answers, params_of};
 use crate::inference::{unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Parameters, Precision, RefInput,
-    RefOutput, RunMode, Sample,
+    Accuracy, DescribeProducts, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Parameters,
+    Precision, RefInput, RefOutput, RunMode, Sample,
 };
 use mxrs_types::{DType, PartialShape, Result, Shape};
 pub use number::Number;
@@ -83,6 +83,9 @@ pub trait Formula: Sized + 'static {
     /// Inputs of the gradient of which only the shape matters, in [`Self::BACKWARD_INPUTS`].
     const IGNORED_IN_BACKWARD: &'static [usize] = &[];
 
+    /// Describes calls that are products of matrices.
+    const PRODUCTS: Option<DescribeProducts> = None;
+
     /// Number of inputs of a call, if it depends on the parameters: the first ones of [`Self::INPUTS`].
     fn n_inputs(params: &Self::Params) -> usize {
         let _ = params;
@@ -142,9 +145,14 @@ pub fn define<F: Formula>() -> OpDef {
         infer_dtype: |params, inputs, outputs| F::infer_dtype(params.get(), inputs, outputs),
         dtypes: F::DTYPES,
         precision: if F::IS_WIDEST { Precision::widest } else { Precision::float32 },
-        accuracy: F::ACCURACY,
+        accuracy: if F::PRODUCTS.is_some() { Accuracy::Product } else { F::ACCURACY },
         gradient: if has_none { Gradient::Zero } else { Gradient::By(gradient::<F>) },
         companions: || if has_no_gradient::<F>() { Vec::new() } else { vec![backward::<F>()] },
+        products: F::PRODUCTS,
+        multiply_adds: match F::PRODUCTS {
+            None => OpDef::new(F::NAME).multiply_adds,
+            Some(_) => |call| F::PRODUCTS.and_then(|of| of(call)).map_or(0, |products| products.multiply_adds()),
+        },
         reference: Some(forward::<F>),
         samples: F::samples,
         ..OpDef::new(F::NAME).params::<F::Params>()
