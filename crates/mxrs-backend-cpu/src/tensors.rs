@@ -215,12 +215,15 @@ impl<'a, T: Element> Sink<'a, T> {
     /// No other code may use these elements.
     #[inline(always)]
     pub unsafe fn put<const N: usize>(&self, at: usize, from: [T; N]) {
+        // An output that is not requested may have no memory.
+        if self.mode == Mode::Skip {
+            return;
+        }
         assert!(at <= self.len && N <= self.len - at, "{N} elements from {at} on, of an output of {}", self.len);
         // SAFETY: the assertion keeps the elements within the output's memory, as in `slice_mut`. The caller ensures that no
         // other code uses them.
         let to: &mut [T; N] = unsafe { &mut *self.ptr.add(at).cast() };
         match self.mode {
-            Mode::Skip => {}
             Mode::Add => to.iter_mut().zip(from).for_each(|(to, x)| *to = to.plus(x)),
             Mode::Stream if stream::is_aligned(to) => stream::store(to, &from),
             _ => *to = from,

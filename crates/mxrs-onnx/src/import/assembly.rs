@@ -1,6 +1,7 @@
 //! The graph under construction: values by name, shapes as far as they are known, and constants, which become variables if a
 //! node uses them as operands.
 
+use super::fold::folded;
 use crate::names::Names;
 use indexmap::IndexMap;
 use mxrs_format::onnx::{GraphProto, NodeProto, TensorProto, to_tensor};
@@ -14,6 +15,10 @@ pub(super) struct Assembly<'m> {
     ops: OpSet,
     builder: GraphBuilder,
     arrays: HashMap<&'m str, &'m TensorProto>,
+    /// Constants that were computed, by name.
+    computed: HashMap<String, Tensor>,
+    /// Constants that were computed by calls.
+    folded: HashMap<Entry, Tensor>,
     values: HashMap<String, Entry>,
     shapes: HashMap<Entry, PartialShape>,
     params: IndexMap<String, Tensor>,
@@ -35,6 +40,8 @@ impl<'m> Assembly<'m> {
             ops: mxrs_ops::catalog(),
             builder: GraphBuilder::new(),
             arrays,
+            computed: HashMap::new(),
+            folded: HashMap::new(),
             values: HashMap::new(),
             shapes: HashMap::new(),
             params: IndexMap::new(),
@@ -46,7 +53,13 @@ impl<'m> Assembly<'m> {
 
     /// Whether a value is a constant.
     pub fn is_array(&self, name: &str) -> bool {
-        self.arrays.contains_key(name)
+        self.arrays.contains_key(name) || self.computed.contains_key(name)
+    }
+
+    /// Stores a constant that was computed.
+    pub fn add_computed(&mut self, name: &str, tensor: Tensor) {
+        self.names.claim(name);
+        self.computed.insert(name.to_owned(), tensor);
     }
 
     /// Stores a constant that a node defines.
@@ -72,6 +85,12 @@ impl<'m> Assembly<'m> {
     /// # Errors
     /// Returns an error if the array is invalid.
     pub fn array(&self, name: &str) -> Result<Option<Tensor>> {
+        if let Some(tensor) = self.computed.get(name) {
+            return Ok(Some(tensor.clone()));
+        }
+        if let Some(tensor) = self.values.get(name).and_then(|entry| self.folded.get(entry)) {
+            return Ok(Some(tensor.clone()));
+        }
         self.arrays.get(name).map(|array| to_tensor(array, &self.options.limits)).transpose()
     }
 
@@ -86,11 +105,22 @@ impl<'m> Assembly<'m> {
         let Some(tensor) = self.array(name)? else {
             return Err(Error::invalid("value of the ONNX model", format!("`{name}`"), "a value made before"));
         };
+        let entry = self.add_param(name, tensor);
+        self.values.insert(name.to_owned(), entry);
+        Ok(entry)
+    }
+
+    fn add_param(&mut self, name: &str, tensor: Tensor) -> Entry {
         let entry = Entry::new(self.builder.add_variable(name, Attrs::new()), 0);
         self.shapes.insert(entry, tensor.shape().cloned().unwrap_or_default().into());
         self.params.insert(name.to_owned(), tensor);
-        self.values.insert(name.to_owned(), entry);
-        Ok(entry)
+        entry
+    }
+
+    /// The constant that an entry is, if it is one.
+    fn constant(&self, entry: Entry) -> Option<Tensor> {
+        let node = self.builder.node(entry.node).filter(|node| node.is_variable())?;
+        self.params.get(&node.name).cloned()
     }
 
     /// Whether an entry is a variable. An auxiliary state must be one.
@@ -111,12 +141,21 @@ impl<'m> Assembly<'m> {
         let def = self.ops.get(op)?.clone();
         let name = self.names.claim(name);
         let mut shapes: Vec<PartialShape> = inputs.iter().map(|entry| self.shape(*entry)).collect();
-        let id = self.builder.add_op(&def, name, attrs, inputs)?;
+        let constants = inputs.iter().map(|entry| self.constant(*entry)).collect::<Option<Vec<Tensor>>>();
+        let id = self.builder.add_op(&def, name.clone(), attrs, inputs)?;
         let entry = Entry::new(id, 0);
-        if let Some((def, params)) = self.builder.node(id).and_then(mxrs_graph::Node::call) {
-            let mut outputs = vec![PartialShape::unknown(); def.n_outputs.get(params)];
-            def.infer_shapes(params, &mut shapes, &mut outputs)?;
-            self.shapes.insert(entry, outputs.swap_remove(0));
+        let Some((def, params)) = self.builder.node(id).and_then(mxrs_graph::Node::call) else { return Ok(entry) };
+        let mut outputs = vec![PartialShape::unknown(); def.n_outputs.get(params)];
+        def.infer_shapes(params, &mut shapes, &mut outputs)?;
+        if let Some(tensor) = constants.and_then(|constants| folded(def, params, &constants, &outputs[0])) {
+            // The call stays in the builder, but nothing uses it, so it is not in the graph.
+            let name = self.names.claim(&name);
+            let entry = self.add_param(&name, tensor.clone());
+            self.folded.insert(entry, tensor);
+            return Ok(entry);
+        }
+        for (index, shape) in outputs.into_iter().enumerate() {
+            self.shapes.insert(Entry::new(id, index as u32), shape);
         }
         Ok(entry)
     }

@@ -1,7 +1,7 @@
 //! The list of ONNX operators that can be imported, one per line.
 
 use super::node::{Answer, Reading};
-use super::ops::{elementwise, layers, pooling, reduce, shape};
+use super::ops::{activation, compare, elementwise, gather, layers, normalize, pooling, reduce, shape};
 use crate::refusal::{Refusal, refuse};
 
 /// A function that reads a node and returns the entry of its first output.
@@ -9,53 +9,132 @@ type Read = fn(&mut Reading<'_, '_>) -> Answer;
 
 const READERS: &[(&str, Read)] = &[
     ("Abs", |node| elementwise::unary(node, "abs")),
+    ("Acos", |node| elementwise::unary(node, "arccos")),
+    ("Acosh", |node| elementwise::unary(node, "arccosh")),
     ("Add", |node| elementwise::pair(node, &elementwise::ADD)),
-    ("ArgMax", reduce::argmax),
+    ("And", |node| compare::pair(node, "_npi_bitwise_and")),
+    ("ArgMax", |node| reduce::position(node, "argmax")),
+    ("ArgMin", |node| reduce::position(node, "argmin")),
+    ("Asin", |node| elementwise::unary(node, "arcsin")),
+    ("Asinh", |node| elementwise::unary(node, "arcsinh")),
+    ("Atan", |node| elementwise::unary(node, "arctan")),
+    ("Atanh", |node| elementwise::unary(node, "arctanh")),
     ("AveragePool", pooling::average),
     ("BatchNormalization", layers::batch_norm),
+    ("BitwiseAnd", |node| compare::pair(node, "_npi_bitwise_and")),
+    ("BitwiseNot", |node| elementwise::unary(node, "_npi_bitwise_not")),
+    ("BitwiseOr", |node| compare::pair(node, "_npi_bitwise_or")),
+    ("BitwiseXor", |node| compare::pair(node, "_npi_bitwise_xor")),
     ("Cast", elementwise::cast),
+    ("Ceil", |node| elementwise::unary(node, "ceil")),
+    ("Celu", activation::celu),
     ("Clip", elementwise::clip),
     ("Concat", shape::concat),
     ("ConstantOfShape", shape::constant_of_shape),
     ("Conv", layers::convolution),
+    ("ConvTranspose", layers::deconvolution),
+    ("Cos", |node| elementwise::unary(node, "cos")),
+    ("Cosh", |node| elementwise::unary(node, "cosh")),
+    ("CumSum", gather::cumulative_sum),
+    ("DepthToSpace", shape::depth_to_space),
+    ("Det", |node| elementwise::unary(node, "_linalg_det")),
     ("Div", |node| elementwise::pair(node, &elementwise::DIV)),
     ("Dropout", elementwise::dropout),
+    ("Elu", activation::elu),
+    ("Equal", |node| compare::pair(node, "_npi_equal")),
+    ("Erf", |node| elementwise::unary(node, "erf")),
     ("Exp", |node| elementwise::unary(node, "exp")),
+    ("Expand", shape::expand),
     ("Flatten", shape::flatten),
+    ("Floor", |node| elementwise::unary(node, "floor")),
+    ("Gather", gather::gather),
+    ("GatherND", gather::gather_nd),
+    ("Gelu", activation::gelu),
     ("Gemm", layers::gemm),
     ("GlobalAveragePool", |node| pooling::global(node, "avg")),
     ("GlobalLpPool", |node| pooling::global(node, "lp")),
     ("GlobalMaxPool", |node| pooling::global(node, "max")),
+    ("Greater", |node| compare::pair(node, "_npi_greater")),
+    ("GreaterOrEqual", |node| compare::pair(node, "_npi_greater_equal")),
+    ("GroupNormalization", normalize::group),
     ("HardSigmoid", elementwise::hard_sigmoid),
     ("HardSwish", elementwise::hard_swish),
+    ("Hardmax", activation::hardmax),
     ("Identity", |node| elementwise::unary(node, "_copy")),
+    ("InstanceNormalization", normalize::instance),
+    ("IsInf", compare::is_inf),
+    ("IsNaN", |node| elementwise::unary(node, "_npi_isnan")),
     ("LRN", layers::lrn),
+    ("LayerNormalization", normalize::layer),
+    ("LeakyRelu", activation::leaky_relu),
+    ("Less", |node| compare::pair(node, "_npi_less")),
+    ("LessOrEqual", |node| compare::pair(node, "_npi_less_equal")),
     ("Log", |node| elementwise::unary(node, "log")),
+    ("LogSoftmax", normalize::log_softmax),
+    ("LpNormalization", normalize::lp),
     ("LpPool", pooling::lp),
     ("MatMul", layers::mat_mul),
-    ("Max", |node| elementwise::with_scalar(node, "_maximum_scalar")),
+    ("Max", |node| elementwise::extreme(node, "broadcast_maximum", "_maximum_scalar")),
     ("MaxPool", pooling::max),
-    ("Min", |node| elementwise::with_scalar(node, "_minimum_scalar")),
+    ("Mean", elementwise::mean),
+    ("MeanVarianceNormalization", normalize::mean_variance),
+    ("Min", |node| elementwise::extreme(node, "broadcast_minimum", "_minimum_scalar")),
+    ("Mish", activation::mish),
+    ("Mod", elementwise::modulo),
     ("Mul", |node| elementwise::pair(node, &elementwise::MUL)),
     ("Neg", |node| elementwise::unary(node, "negative")),
-    ("Pow", |node| elementwise::with_scalar(node, "_power_scalar")),
-    ("ReduceMax", |node| reduce::reduced(node, "max", 18)),
-    ("ReduceMean", |node| reduce::reduced(node, "mean", 18)),
-    ("ReduceSum", |node| reduce::reduced(node, "sum", 13)),
+    ("Not", |node| elementwise::unary(node, "_npi_logical_not")),
+    ("OneHot", gather::one_hot),
+    ("Or", |node| compare::pair(node, "_npi_bitwise_or")),
+    ("PRelu", activation::prelu),
+    ("Pad", shape::pad),
+    ("Pow", elementwise::power),
+    ("Range", gather::range),
+    ("Reciprocal", |node| elementwise::unary(node, "reciprocal")),
+    ("ReduceL1", |node| reduce::reduced(node, (Some("abs"), "sum", None), 18)),
+    ("ReduceL2", |node| reduce::reduced(node, (Some("square"), "sum", Some("sqrt")), 18)),
+    ("ReduceLogSum", |node| reduce::reduced(node, (None, "sum", Some("log")), 18)),
+    ("ReduceLogSumExp", reduce::log_sum_exp),
+    ("ReduceMax", |node| reduce::reduced(node, (None, "max", None), 18)),
+    ("ReduceMean", |node| reduce::reduced(node, (None, "mean", None), 18)),
+    ("ReduceMin", |node| reduce::reduced(node, (None, "min", None), 18)),
+    ("ReduceProd", |node| reduce::reduced(node, (None, "prod", None), 18)),
+    ("ReduceSum", |node| reduce::reduced(node, (None, "sum", None), 13)),
+    ("ReduceSumSquare", |node| reduce::reduced(node, (Some("square"), "sum", None), 18)),
     ("Relu", |node| elementwise::activation(node, "relu")),
     ("Reshape", shape::reshape),
+    ("Resize", shape::resize),
+    ("Round", |node| elementwise::unary(node, "_npi_around")),
+    ("Selu", activation::selu),
+    ("Shape", shape::shape_of),
+    ("Shrink", activation::shrink),
     ("Sigmoid", |node| elementwise::activation(node, "sigmoid")),
+    ("Sign", |node| elementwise::unary(node, "sign")),
+    ("Sin", |node| elementwise::unary(node, "sin")),
+    ("Sinh", |node| elementwise::unary(node, "sinh")),
+    ("Size", shape::size_of),
     ("Slice", shape::slice),
     ("Softmax", layers::softmax),
     ("Softplus", |node| elementwise::activation(node, "softrelu")),
     ("Softsign", |node| elementwise::activation(node, "softsign")),
+    ("SpaceToDepth", shape::space_to_depth),
+    ("Split", shape::split),
     ("Sqrt", |node| elementwise::unary(node, "sqrt")),
     ("Squeeze", shape::squeeze),
     ("Sub", |node| elementwise::pair(node, &elementwise::SUB)),
     ("Sum", elementwise::sum),
+    ("Swish", activation::swish),
+    ("Tan", |node| elementwise::unary(node, "tan")),
     ("Tanh", |node| elementwise::activation(node, "tanh")),
+    ("ThresholdedRelu", activation::thresholded_relu),
+    ("Tile", gather::tile),
+    ("TopK", gather::top_k),
     ("Transpose", shape::transpose),
+    ("Trilu", gather::triangle),
     ("Unsqueeze", shape::unsqueeze),
+    ("Upsample", shape::resize),
+    ("Where", compare::select),
+    ("Xor", |node| compare::pair(node, "_npi_bitwise_xor")),
 ];
 
 /// Names of the ONNX operators that can be imported, in alphabetical order. `Constant` is not among them, but can be
@@ -71,17 +150,22 @@ pub(super) fn read(node: &mut Reading<'_, '_>) -> Result<(), Refusal> {
     }
     let Some(output) = node.node.output.first() else { return refuse("it has no output") };
     if node.node.op_type == "Constant" {
-        let Some(array) = node.tensor("value")? else { return refuse("a constant without `value` is not read") };
-        node.assembly.add_array(output, array);
+        if let Some(array) = node.tensor("value")? {
+            node.assembly.add_array(output, array);
+            return Ok(());
+        }
+        let Some(tensor) = node.literal()? else { return refuse("a constant without numbers is not read") };
+        node.assembly.add_computed(output, tensor);
         return Ok(());
     }
     let Some((_, read)) = READERS.iter().find(|(name, _)| *name == node.node.op_type) else {
         return refuse("no operator here does that, or it is not read yet");
     };
-    if let Some(second) = node.node.output.iter().skip(1).find(|output| !output.is_empty()) {
-        return refuse(format!("its output `{second}` is not computed here"));
-    }
     let entry = read(node)?;
+    let computed = node.n_outputs();
+    if let Some(other) = node.node.output.iter().skip(computed).find(|output| !output.is_empty()) {
+        return refuse(format!("its output `{other}` is not computed here"));
+    }
     // Refuses a node with an attribute that was not read, because the attribute could change the result.
     if let Some(unread) = node.unread() {
         return refuse(format!("attribute `{unread}` is not read"));

@@ -1,6 +1,7 @@
 //! Converts an ONNX model to a graph, node by node, and lists all nodes that mxrs cannot express.
 
 mod assembly;
+mod fold;
 mod list;
 mod node;
 mod ops;

@@ -8,7 +8,7 @@ use mxrs_format::onnx::{AttributeKind, AttributeProto, NodeProto, TensorProto};
 use mxrs_graph::Entry;
 use mxrs_op::Attrs;
 use mxrs_op::param::ShapeAttr;
-use mxrs_types::{PartialShape, Result};
+use mxrs_types::{PartialShape, Result, Shape};
 use std::collections::HashSet;
 
 /// The entry of a node's first output, or the reason why the node cannot be read.
@@ -20,11 +20,12 @@ pub(super) struct Reading<'a, 'm> {
     pub assembly: &'a mut Assembly<'m>,
     /// Names of the attributes that were read.
     seen: HashSet<String>,
+    n_outputs: usize,
 }
 
 impl<'a, 'm> Reading<'a, 'm> {
     pub fn new(node: &'m NodeProto, assembly: &'a mut Assembly<'m>) -> Self {
-        Self { node, assembly, seen: HashSet::new() }
+        Self { node, assembly, seen: HashSet::new(), n_outputs: 1 }
     }
 
     /// Version of the model's operators.
@@ -60,6 +61,29 @@ impl<'a, 'm> Reading<'a, 'm> {
         Ok(self.attribute(name, AttributeKind::Tensor)?.and_then(|attribute| attribute.t.as_deref()))
     }
 
+    /// The value of a text attribute.
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, Refusal> {
+        let text = self.attribute(name, AttributeKind::String)?.and_then(|attribute| attribute.s.as_deref());
+        Ok(text.map(|text| String::from_utf8_lossy(text).into_owned()))
+    }
+
+    /// The numbers of a constant that are attributes and no array.
+    pub fn literal(&mut self) -> Result<Option<Tensor>, Refusal> {
+        if let Some(value) = self.attribute("value_int", AttributeKind::Int)?.and_then(|attribute| attribute.i) {
+            return Ok(Some(Tensor::from_slice(Shape::from([]), &[value])?));
+        }
+        if let Some(value) = self.attribute("value_float", AttributeKind::Float)?.and_then(|attribute| attribute.f) {
+            return Ok(Some(Tensor::from_slice(Shape::from([]), &[value])?));
+        }
+        if let Some(values) = self.ints("value_ints")? {
+            return Ok(Some(Tensor::from_slice([values.len()], values)?));
+        }
+        match self.attribute("value_floats", AttributeKind::Floats)? {
+            Some(attribute) => Ok(Some(Tensor::from_slice([attribute.floats.len()], &attribute.floats)?)),
+            None => Ok(None),
+        }
+    }
+
     /// Refuses the node if the integer attribute `name` has a value other than `only`.
     pub fn require_int(&mut self, name: &str, only: i64) -> Result<(), Refusal> {
         let got = self.int(name, only)?;
@@ -68,10 +92,8 @@ impl<'a, 'm> Reading<'a, 'm> {
 
     /// Refuses the node if the text attribute `name` has a value that is not in `known`.
     pub fn require_text(&mut self, name: &str, known: &[&str]) -> Result<(), Refusal> {
-        let text = self.attribute(name, AttributeKind::String)?.and_then(|attribute| attribute.s.as_deref());
-        let text = text.map(String::from_utf8_lossy);
-        match text {
-            Some(text) if !known.contains(&text.as_ref()) => refuse(format!("attribute `{name}` is {text}")),
+        match self.text(name)? {
+            Some(text) if !known.contains(&text.as_str()) => refuse(format!("attribute `{name}` is {text}")),
             _ => Ok(()),
         }
     }
@@ -104,6 +126,24 @@ impl<'a, 'm> Reading<'a, 'm> {
         Ok(self.assembly.operand(name)?)
     }
 
+    /// Assigns output `index` to an entry, if the node has this output.
+    pub fn set_output(&mut self, index: usize, entry: Entry) {
+        if let Some(name) = self.node.output.get(index).filter(|name| !name.is_empty()) {
+            self.assembly.set(name, entry);
+        }
+        self.n_outputs = self.n_outputs.max(index + 1);
+    }
+
+    /// How many outputs were assigned.
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// Number of outputs of the node.
+    pub fn n_wanted(&self) -> usize {
+        self.node.output.len()
+    }
+
     /// The entries of all inputs, for use as operands.
     pub fn operands(&mut self) -> Result<Vec<Entry>, Refusal> {
         (0..self.node.input.len()).map(|index| self.operand(index)).collect()
@@ -134,6 +174,18 @@ impl<'a, 'm> Reading<'a, 'm> {
     /// Shape of an entry.
     pub fn shape(&self, entry: Entry) -> PartialShape {
         self.assembly.shape(entry)
+    }
+
+    /// Assigns a constant to output 0, and returns it as an operand.
+    pub fn constant(&mut self, tensor: Tensor) -> Answer {
+        let Some(name) = self.node.output.first() else { return refuse("it has no output") };
+        self.assembly.add_computed(name, tensor);
+        Ok(self.assembly.operand(name)?)
+    }
+
+    /// Output `index` of the call that made an entry.
+    pub fn output_of(&self, entry: Entry, index: u32) -> Entry {
+        Entry::new(entry.node, index)
     }
 
     /// Calls an operator with attributes as text.

@@ -45,7 +45,7 @@ pub(crate) fn activation(node: &mut Reading<'_, '_>, kind: &str) -> Answer {
 }
 
 /// The value of input `index` if that input is a constant scalar.
-fn number(node: &Reading<'_, '_>, index: usize) -> Result<Option<f64>, Refusal> {
+pub(super) fn number(node: &Reading<'_, '_>, index: usize) -> Result<Option<f64>, Refusal> {
     let Some(tensor) = node.array(index)? else { return Ok(None) };
     if tensor.shape().is_none_or(|shape| shape.ndim() > 0) {
         return Ok(None);
@@ -53,14 +53,15 @@ fn number(node: &Reading<'_, '_>, index: usize) -> Result<Option<f64>, Refusal> 
     Ok(Some(value_of(&tensor)?))
 }
 
-fn value_of(tensor: &Tensor) -> Result<f64, Refusal> {
+pub(super) fn value_of(tensor: &Tensor) -> Result<f64, Refusal> {
     match tensor.cast(DType::F64).as_slice::<f64>()?.first() {
         Some(value) => Ok(*value),
         None => refuse("an empty constant"),
     }
 }
 
-fn scalar_attr(value: f64) -> [(&'static str, String); 1] {
+/// The parameter of an operator of a tensor and a number.
+pub(super) fn scalar_attr(value: f64) -> [(&'static str, String); 1] {
     [("scalar", value.to_string())]
 }
 
@@ -80,12 +81,54 @@ pub(crate) fn pair(node: &mut Reading<'_, '_>, pair: &Pair) -> Answer {
     node.call(op, &[], vec![left, right])
 }
 
-/// Reads an operator with a tensor and a scalar.
-pub(crate) fn with_scalar(node: &mut Reading<'_, '_>, op: &str) -> Answer {
-    let value = if node.node.input.len() == 2 { number(node, 1)? } else { None };
-    let Some(value) = value else { return refuse("only its form with a constant number is read") };
+/// Reads `Max` and `Min`: of a tensor and a constant number by `scalar`, otherwise by a chain of `broadcast`.
+pub(crate) fn extreme(node: &mut Reading<'_, '_>, broadcast: &str, scalar: &str) -> Answer {
+    if node.node.input.len() == 2
+        && let Some(value) = number(node, 1)?
+    {
+        let data = node.operand(0)?;
+        return node.call(scalar, &scalar_attr(value), vec![data]);
+    }
+    chain(node, broadcast)
+}
+
+/// Calls an operator of two tensors for the inputs from left to right.
+fn chain(node: &mut Reading<'_, '_>, op: &str) -> Answer {
+    let inputs = node.operands()?;
+    let Some(first) = inputs.first().copied() else { return refuse("it has no input") };
+    inputs[1..].iter().try_fold(first, |all, next| node.call(op, &[], vec![all, *next]))
+}
+
+/// Imports `Mean` of several tensors.
+pub(crate) fn mean(node: &mut Reading<'_, '_>) -> Answer {
+    let n = node.node.input.len();
+    let sum = chain(node, "broadcast_add")?;
+    node.call("_div_scalar", &scalar_attr(n as f64), vec![sum])
+}
+
+/// Imports `Pow`.
+pub(crate) fn power(node: &mut Reading<'_, '_>) -> Answer {
     let data = node.operand(0)?;
-    node.call(op, &scalar_attr(value), vec![data])
+    match number(node, 1)? {
+        Some(value) => node.call("_power_scalar", &scalar_attr(value), vec![data]),
+        None => {
+            let exponent = node.operand(1)?;
+            node.call("_npi_power", &[], vec![data, exponent])
+        }
+    }
+}
+
+/// Imports `Mod`: with `fmod` the remainder has the sign of the first operand, otherwise that of the second.
+pub(crate) fn modulo(node: &mut Reading<'_, '_>) -> Answer {
+    let is_fmod = node.int("fmod", 0)? != 0;
+    let (left, right) = (node.operand(0)?, node.operand(1)?);
+    if !is_fmod {
+        return node.call("_npi_mod", &[], vec![left, right]);
+    }
+    let quotient = node.call("_npi_true_divide", &[], vec![left, right])?;
+    let whole = node.call("trunc", &[], vec![quotient])?;
+    let product = node.call("_npi_multiply", &[], vec![whole, right])?;
+    node.call("_npi_subtract", &[], vec![left, product])
 }
 
 /// Imports `Sum` as one `add_n` for equal shapes, otherwise a chain of `broadcast_add`.

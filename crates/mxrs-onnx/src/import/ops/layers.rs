@@ -1,5 +1,6 @@
 //! Import of convolution, matrix products, normalization and softmax.
 
+use super::elementwise::scalar_attr;
 use crate::import::assembly::known;
 use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::{Refusal, refuse};
@@ -36,19 +37,30 @@ pub(crate) fn convolution(node: &mut Reading<'_, '_>) -> Answer {
     node.call("Convolution", &attrs, inputs)
 }
 
-/// Imports `Gemm` whose `alpha` and `beta` are 1, as a `FullyConnected` whose weight is the second matrix.
+/// Imports `Gemm`: a `FullyConnected` whose weight is the second matrix, if its factors are 1 and the first matrix is not
+/// transposed, and otherwise a product and a sum.
 pub(crate) fn gemm(node: &mut Reading<'_, '_>) -> Answer {
-    node.require_int("transA", 0)?;
-    if node.float("alpha", 1.0)? != 1.0 || node.float("beta", 1.0)? != 1.0 {
-        return refuse("factors `alpha` and `beta` other than 1 are not read");
-    }
+    let is_left_transposed = node.int("transA", 0)? != 0;
+    let factors = [node.float("alpha", 1.0)?, node.float("beta", 1.0)?];
     let is_transposed = node.int("transB", 0)? != 0;
     let mut inputs = node.operands()?;
     if inputs.len() < 2 {
         return refuse("it has less than two inputs");
     }
-    let Some(mut weight) = known(&node.shape(inputs[1])).filter(|shape| shape.ndim() == 2) else {
-        return refuse("the shape of its second matrix is not known");
+    let weight = known(&node.shape(inputs[1])).filter(|shape| shape.ndim() == 2);
+    let Some(mut weight) = weight.filter(|_| !is_left_transposed && factors == [1.0; 2]) else {
+        let attrs = [("transpose_a", flag(is_left_transposed)), ("transpose_b", flag(is_transposed))];
+        let mut product = node.call("dot", &attrs, inputs[..2].to_vec())?;
+        if factors[0] != 1.0 {
+            product = node.call("_mul_scalar", &scalar_attr(factors[0].into()), vec![product])?;
+        }
+        let Some(bias) = inputs.get(2).copied() else { return Ok(product) };
+        let bias = if factors[1] == 1.0 {
+            bias
+        } else {
+            node.call("_mul_scalar", &scalar_attr(factors[1].into()), vec![bias])?
+        };
+        return node.call("broadcast_add", &[], vec![product, bias]);
     };
     if !is_transposed {
         inputs[1] = node.call("transpose", &[("axes", "(1, 0)".into())], vec![inputs[1]])?;
@@ -65,11 +77,12 @@ pub(crate) fn gemm(node: &mut Reading<'_, '_>) -> Answer {
     }
 }
 
-/// Imports `MatMul` whose second input is a matrix.
+/// Imports `MatMul`. A second input that is a constant matrix is the weight of a `FullyConnected`.
 pub(crate) fn mat_mul(node: &mut Reading<'_, '_>) -> Answer {
     let (data, right) = (node.operand(0)?, node.operand(1)?);
-    let Some(shape) = known(&node.shape(right)).filter(|shape| shape.ndim() == 2) else {
-        return refuse("its second input is not a matrix of known shape");
+    let matrix = known(&node.shape(right)).filter(|shape| shape.ndim() == 2 && node.assembly.is_variable(right));
+    let Some(shape) = matrix.filter(|_| node.shape(data).ndim().is_some_and(|ndim| ndim > 1)) else {
+        return node.call("_npi_matmul", &[], vec![data, right]);
     };
     let weight = node.call("transpose", &[("axes", "(1, 0)".into())], vec![right])?;
     let attrs = [("num_hidden", shape[1].to_string()), ("no_bias", flag(true)), ("flatten", flag(false))];
@@ -104,17 +117,54 @@ pub(crate) fn lrn(node: &mut Reading<'_, '_>) -> Answer {
     node.call("LRN", &attrs, inputs)
 }
 
-/// Imports `Softmax` over one axis. Before version 13, `Softmax` normalizes over all axes from `axis`, so `axis` must be the
-/// last one.
+/// Imports `ConvTranspose` as `Deconvolution`.
+pub(crate) fn deconvolution(node: &mut Reading<'_, '_>) -> Answer {
+    node.require_text("auto_pad", &["NOTSET", "VALID"])?;
+    if node.ints("output_shape")?.is_some() {
+        return refuse("an output shape that is given is not read");
+    }
+    let inputs = node.operands()?;
+    let Some(weight) = inputs.get(1).and_then(|weight| known(&node.shape(*weight))).filter(|w| w.ndim() > 2) else {
+        return refuse("the shape of its weight is not known");
+    };
+    let ndim = weight.ndim() - 2;
+    let of_weight: Vec<i64> = weight[2..].iter().map(|size| *size as i64).collect();
+    let (ones, zeros) = (vec![1; ndim], vec![0; ndim]);
+    let group = node.int("group", 1)?;
+    let attrs = [
+        ("kernel", tuple(node.ints("kernel_shape")?.unwrap_or(&of_weight))),
+        ("stride", tuple(node.ints("strides")?.unwrap_or(&ones))),
+        ("dilate", tuple(node.ints("dilations")?.unwrap_or(&ones))),
+        ("pad", tuple(&symmetric_pads(node, ndim)?)),
+        ("adj", tuple(node.ints("output_padding")?.unwrap_or(&zeros))),
+        ("num_filter", (weight[1] as i64).saturating_mul(group).to_string()),
+        ("num_group", group.to_string()),
+        ("no_bias", flag(inputs.len() < 3)),
+    ];
+    node.call("Deconvolution", &attrs, inputs)
+}
+
+/// Imports `Softmax`.
 pub(crate) fn softmax(node: &mut Reading<'_, '_>) -> Answer {
+    softmax_as(node, "softmax")
+}
+
+/// Imports a softmax or its logarithm over one axis. Before version 13 it is over all axes from `axis` on, which are made one.
+pub(super) fn softmax_as(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     let is_one_axis = node.opset() >= 13;
     let axis = node.int("axis", if is_one_axis { -1 } else { 1 })?;
-    let inputs = node.operands()?;
-    if !is_one_axis {
-        let ndim = inputs.first().and_then(|data| node.shape(*data).ndim());
-        if axis != -1 && ndim.is_none_or(|ndim| ndim as i64 != axis.saturating_add(1)) {
-            return refuse("a softmax over several axes together (before version 13) is not read");
-        }
+    let data = node.operand(0)?;
+    let shape = node.shape(data);
+    let place = super::shape::place(&shape, axis);
+    if is_one_axis || place.is_some_and(|place| Some(place + 1) == shape.ndim()) {
+        return node.call(op, &[("axis", axis.to_string())], vec![data]);
     }
-    node.call("softmax", &[("axis", axis.to_string())], inputs)
+    let (Some(place), Some(sizes)) = (place, known(&shape)) else {
+        return refuse("a softmax over several axes together, whose sizes are not known, is not read");
+    };
+    let as_i64 = |sizes: &[usize]| sizes.iter().map(|size| *size as i64).collect::<Vec<i64>>();
+    let flat = [as_i64(&sizes[..place]), vec![sizes[place..].iter().product::<usize>() as i64]].concat();
+    let flat = node.call("Reshape", &[("shape", tuple(&flat))], vec![data])?;
+    let result = node.call(op, &[("axis", "-1".into())], vec![flat])?;
+    node.call("Reshape", &[("shape", tuple(&as_i64(&sizes)))], vec![result])
 }

@@ -1,7 +1,11 @@
 //! Import functions for each family of ONNX operators.
 
+pub(super) mod activation;
+pub(super) mod compare;
 pub(super) mod elementwise;
+pub(super) mod gather;
 pub(super) mod layers;
+pub(super) mod normalize;
 pub(super) mod pooling;
 pub(super) mod reduce;
 pub(super) mod shape;

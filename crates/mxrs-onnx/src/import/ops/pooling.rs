@@ -28,10 +28,20 @@ fn windows(node: &mut Reading<'_, '_>, data: Entry) -> Result<Windows, Refusal> 
     }
     let (before, behind) = pads.split_at(ndim);
     let windows = |is_full| Windows { kernel: kernel.clone(), stride: stride.clone(), pad: before.to_vec(), is_full };
+    let shape = node.shape(data);
     if before == behind {
+        // ONNX leaves out a last window that would begin behind the image, MXNet does not.
+        let is_behind = |axis: usize| {
+            let Some(size) = shape.dim(axis + 2) else { return false };
+            let [kernel, stride, pad] = [kernel[axis], stride[axis], before[axis]].map(i128::from);
+            let last = -(-(size as i128 + 2 * pad - kernel)).div_euclid(stride);
+            last * stride >= size as i128 + pad
+        };
+        if is_ceil && (0..ndim).any(is_behind) {
+            return refuse("the last window begins behind the image");
+        }
         return Ok(windows(is_ceil));
     }
-    let shape = node.shape(data);
     for axis in 0..ndim {
         let Some(size) = shape.dim(axis + 2) else { return refuse("padding that differs, around an unknown size") };
         // These numbers are converted to 128 bits, so that their sums and products do not overflow.

@@ -1,22 +1,93 @@
-//! Import of reductions. If all axes are reduced, MXNet's operators keep one axis of size 1.
+//! Import of reductions.
 
 use crate::import::node::{Answer, Reading, flag, tuple};
+use crate::refusal::Refusal;
+use mxrs_graph::Entry;
 
-/// Imports a reduction as `op`. From operator version `input_since` on, its axes are an input.
-pub(crate) fn reduced(node: &mut Reading<'_, '_>, op: &str, input_since: i64) -> Answer {
-    node.require_int("noop_with_empty_axes", 0)?;
-    let axes = node.axes(input_since)?.map_or("None".into(), |axes| tuple(&axes));
-    let keepdims = flag(node.int("keepdims", 1)? != 0);
-    let data = node.operand(0)?;
-    node.call(op, &[("axis", axes), ("keepdims", keepdims)], vec![data])
+/// The axes of a reduction as text, and whether they are kept.
+struct Axes {
+    /// `None` means all axes.
+    axes: Option<Vec<i64>>,
+    keeps: bool,
 }
 
-/// Imports `ArgMax`. Its result is an integer in ONNX, so a `Cast` follows MXNet's `argmax`.
-pub(crate) fn argmax(node: &mut Reading<'_, '_>) -> Answer {
+impl Axes {
+    /// Reads them; `None` if the node does nothing because it has no axes. From operator version `input_since` on, they are an
+    /// input.
+    fn read(node: &mut Reading<'_, '_>, input_since: i64) -> Result<Option<Self>, Refusal> {
+        let is_noop = node.int("noop_with_empty_axes", 0)? != 0;
+        let axes = node.axes(input_since)?.filter(|axes| !axes.is_empty());
+        let keeps = node.int("keepdims", 1)? != 0;
+        Ok((axes.is_some() || !is_noop).then_some(Self { axes, keeps }))
+    }
+
+    /// Calls a reduction. If all axes are reduced, the older operators keep one axis of size 1, so NumPy's are called.
+    fn call(&self, node: &mut Reading<'_, '_>, op: &str, data: Entry) -> Answer {
+        let numpy = match op {
+            "sum" => "_np_sum",
+            "mean" => "_npi_mean",
+            "max" => "_np_max",
+            "min" => "_np_min",
+            "prod" => "_np_prod",
+            other => other,
+        };
+        let n_axes = self.axes.as_ref().map(Vec::len);
+        let is_scalar = !self.keeps && (n_axes.is_none() || n_axes == node.shape(data).ndim());
+        let axes = self.axes.as_ref().map_or("None".into(), |axes| tuple(axes));
+        node.call(if is_scalar { numpy } else { op }, &[("axis", axes), ("keepdims", flag(self.keeps))], vec![data])
+    }
+}
+
+/// Imports a reduction as `op`: of `before` of the data, if there is a function before, with `after` of the result.
+pub(crate) fn reduced(
+    node: &mut Reading<'_, '_>,
+    (before, op, after): (Option<&str>, &str, Option<&str>),
+    input_since: i64,
+) -> Answer {
+    let axes = Axes::read(node, input_since)?;
+    let mut value = node.operand(0)?;
+    if let Some(before) = before {
+        value = node.call(before, &[], vec![value])?;
+    }
+    if let Some(axes) = axes {
+        value = axes.call(node, op, value)?;
+    } else if before.is_none() && after.is_none() {
+        return node.call("_copy", &[], vec![value]);
+    }
+    match after {
+        Some(after) => node.call(after, &[], vec![value]),
+        None => Ok(value),
+    }
+}
+
+/// Imports `ReduceLogSumExp`: `m + ln Σ e^(x - m)`, where `m` is the largest element.
+pub(crate) fn log_sum_exp(node: &mut Reading<'_, '_>) -> Answer {
+    let axes = Axes::read(node, 18)?;
+    let data = node.operand(0)?;
+    let Some(axes) = axes else { return node.call("_copy", &[], vec![data]) };
+    let kept = Axes { axes: axes.axes.clone(), keeps: true };
+    let largest = kept.call(node, "max", data)?;
+    // An infinite difference from itself is no number; such rows are moved by a finite number.
+    let bounds = [("a_min", f64::from(f32::MIN).to_string()), ("a_max", f64::from(f32::MAX).to_string())];
+    let largest = node.call("clip", &bounds, vec![largest])?;
+    let moved = node.call("broadcast_sub", &[], vec![data, largest])?;
+    let powers = node.call("exp", &[], vec![moved])?;
+    let sum = kept.call(node, "sum", powers)?;
+    let log = node.call("log", &[], vec![sum])?;
+    let result = node.call("elemwise_add", &[], vec![log, largest])?;
+    if axes.keeps {
+        return Ok(result);
+    }
+    // Each group has one element, so its sum takes the axes away.
+    axes.call(node, "sum", result)
+}
+
+/// Imports `ArgMax` or `ArgMin`. Its result is an integer in ONNX, so a `Cast` follows MXNet's operator.
+pub(crate) fn position(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     node.require_int("select_last_index", 0)?;
     let axis = node.int("axis", 0)?.to_string();
     let keepdims = flag(node.int("keepdims", 1)? != 0);
     let data = node.operand(0)?;
-    let position = node.call("argmax", &[("axis", axis), ("keepdims", keepdims)], vec![data])?;
+    let position = node.call(op, &[("axis", axis), ("keepdims", keepdims)], vec![data])?;
     node.call("Cast", &[("dtype", "int64".into())], vec![position])
 }
