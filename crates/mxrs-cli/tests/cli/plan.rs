@@ -365,4 +365,6 @@ fn every_call_of_the_networks_has_a_fast_kernel() {
     assert!(all.len() > 20 && all.iter().all(|row| row["backend"] != "reference"), "{all:#?}");
     let slow = kernels("lenet", "training", &["reference", "--backend", "reference"]);
     assert!(slow.len() > 20 && slow.iter().all(|row| row["kernel"].is_string()), "{slow:#?}");
+    let typo = mxrs(["plan", "lenet", "--kernels", "referense"]);
+    assert!(typo.code == Some(2) && typo.err.contains("referense") && typo.err.contains("reference"), "{}", typo.err);
 }
