@@ -1,5 +1,5 @@
-//! Checks whether memory that flags request is available. Some systems grant more memory than they have, and kill the
-//! process that writes to it.
+//! Checks whether the memory that the command line requests is available. Systems that overcommit grant more memory than
+//! they have, and later kill the process that writes to it.
 
 use mxrs::Result;
 use mxrs::storage::{DeviceMemory, HostMemory};

@@ -123,7 +123,8 @@ fn s6_release_all_against_a_hit() {
     });
 }
 
-/// S8, rule 5: a refused request finds the block that the other thread frees or returns, unless it is live.
+/// S8, rule 5: if the device has no room for a request, the pool first releases the block that another thread has cached. It
+/// cannot release the block while the other thread uses it.
 #[test]
 fn s8_flush_against_a_hit() {
     model(Some(3), || {

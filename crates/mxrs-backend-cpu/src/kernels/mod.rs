@@ -1,4 +1,4 @@
-//! Kernels with their own loops, one file per family of operators.
+//! Kernels with loops of their own. Those of `pointwise` share one loop. There is one file per family of operators.
 
 mod argmax;
 mod batch_norm;

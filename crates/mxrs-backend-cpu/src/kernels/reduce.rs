@@ -32,8 +32,8 @@ const ROWS: usize = 64;
 const SHORT_ROW: usize = 8 << 10;
 /// How many rows before it is read such a row is requested.
 const ROWS_AHEAD: usize = 4;
-/// If there are at least this many groups of results, a team of any usual size has enough work without cutting the
-/// elements of a group into blocks.
+/// With at least this many units of work, each of which computes some results, a team of usual size is busy. The elements
+/// that one unit reduces are then not divided among threads.
 const ENOUGH_UNITS: usize = 32;
 /// A block has at least this many elements.
 const BLOCK_ELEMENTS: usize = 1 << 15;

@@ -1,7 +1,8 @@
 //! Local response normalization across channels, `x · (knorm + alpha / nsize · Σ x'²)^-beta`.
 //!
-//! A piece is up to 16 pixels of an image. The squares of all channels of a pixel are first stored contiguously. A
-//! neighborhood that crosses blocks is then a contiguous, though unaligned, load.
+//! A thread processes up to 16 pixels of an image at a time. For each pixel, the squares of all channels are first stored
+//! contiguously. A neighborhood that crosses a border between blocks of channels is then one contiguous, though unaligned,
+//! load.
 
 use super::Fit;
 use super::pass::{Memory, Pass};

@@ -54,8 +54,8 @@ struct Keyed {
     key: Key,
     grads: Vec<(Key, Value)>,
     weights: Vec<(Key, NdArray)>,
-    /// The number of writes of the first weight after the last pull. If the number is larger, the program has changed the
-    /// weight.
+    /// How often the weight on the first device had been written when the last pull ended. If it has been written more often
+    /// since, the program has changed the weight.
     n_writes: AtomicU64,
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Suffix of the trial file's name, after the prefix.
+/// Appended to the prefix of the checkpoints, this is the name of the file that tests whether a checkpoint fits on the disk.
 const TRIAL: &str = "-room";
 
 /// Creates the folder of `prefix` if it does not exist, writes a trial file of `bytes` bytes into it, and removes the file

@@ -177,7 +177,7 @@ fn d9_warns_where_threads_are_not_pinned() {
     assert_eq!(n_distinct(&[("KMP_AFFINITY", "compact"), ("OMP_NUM_THREADS", "2")]), 2);
 }
 
-/// Two executors of one model run at the same time, each on the thread of one worker only.
+/// Two executors of one model run at the same time, each on one thread: a worker of its own, without help from the team.
 #[test]
 fn d4_d8_two_requests_have_a_core_each() {
     let (door, seen) = (Door::default(), Arc::new(Mutex::new(Vec::new())));

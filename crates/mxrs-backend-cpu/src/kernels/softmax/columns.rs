@@ -140,7 +140,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_
         let Self { rows, data, out, scale, mut copy, mut compute, store: stored } = self;
         let line = |tile: Tile, k: usize| {
             let start = rows.at((tile.outer, tile.column), k);
-            // SAFETY: this thread alone has these columns, and stores results there only after their tile is in a buffer.
+            // SAFETY: no other thread accesses these columns. This thread overwrites a tile only after it has copied it to a buffer.
             unsafe { data.slice(start..start + tile.width) }
         };
         if let Some((_, buffer)) = &mut copy {

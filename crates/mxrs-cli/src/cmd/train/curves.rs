@@ -198,7 +198,7 @@ impl EpochEndCallback for Curves {
     fn epoch_end(&mut self, at: &EpochEnd<'_>) -> Result<()> {
         let done = at.epoch + 1;
         let is_saved = |saved: &Checkpoints| done.is_multiple_of(saved.period) || done == saved.num_epochs;
-        // If this training writes no checkpoint after this epoch, an existing checkpoint may belong to another training.
+        // Only a checkpoint of this run identifies it. A file found after an epoch that saves none may be an older run's.
         if self.checkpoints.as_ref().is_some_and(is_saved) {
             self.identify(Position::epoch(done));
         }
