@@ -1,0 +1,9 @@
+//! Servers and workers that are connected by gRPC on this machine: what they guarantee, and what happens when one of them fails.
+
+mod common;
+mod failures;
+mod hostile;
+mod proxy;
+mod recovery;
+mod tls;
+mod updates;
