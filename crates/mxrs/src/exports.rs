@@ -64,7 +64,8 @@ pub mod graph {
 pub mod kvstore {
     pub use mxrs_kvstore::{
         Compression, Constructor, Family, Key, KvStore, KvStoreOptions, LinkSource, NAMES, RowPull, RowSparse,
-        StoreRegistry, StoreType, SumWatch, Update, Updater, Value, dist, tree,
+        MakeUpdater, ServedValue, ServerUpdater, StoreRegistry, StoreType, SumWatch, Update, Updater, UpdaterSettings, Value,
+        dist, served, tree,
     };
 }
 

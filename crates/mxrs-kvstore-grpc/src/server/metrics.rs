@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn the_text_is_that_of_prometheus() {
         let metrics = Metrics::default();
-        [0, 0, 3, 1000].map(|staleness| metrics.stale(staleness));
+        [0, 0, 3, 1000].iter().for_each(|staleness| metrics.stale(*staleness));
         count(&metrics.updates, 4);
         let text = metrics.text(2, &Gauges { silent_s: vec![None, Some(1.5)], ..Gauges::default() });
         for line in [

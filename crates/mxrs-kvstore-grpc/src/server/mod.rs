@@ -21,6 +21,7 @@ use metrics::{Metrics, count};
 use mxrs_kvstore::MakeUpdater;
 use mxrs_ndarray::ArrayContext;
 use mxrs_sync::Mutex;
+use mxrs_sync::atomic::AtomicBool;
 use mxrs_types::{Error, Result};
 use state::{About, State};
 use std::io;
@@ -69,6 +70,8 @@ pub struct ServerOptions {
     /// A worker that has made this number of updates of a value more than the slowest worker waits for that one. `None`: workers
     /// do not wait for each other.
     pub staleness: Option<u64>,
+    /// If it becomes true, the server ends as soon as no worker is alive. Workers that are asked to end write checkpoints first.
+    pub interrupt: Option<Arc<AtomicBool>>,
 }
 
 impl Default for ServerOptions {
@@ -89,6 +92,7 @@ impl Default for ServerOptions {
             pending_bytes: 256 << 20,
             most_bytes: 16 << 30,
             staleness: None,
+            interrupt: None,
         }
     }
 }

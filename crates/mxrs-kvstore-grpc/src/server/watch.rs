@@ -1,6 +1,7 @@
 //! Looks at the workers: which are lost, and whether all have left.
 
 use super::{Inner, TICK};
+use mxrs_sync::atomic::Ordering;
 use mxrs_types::{Error, Result};
 use std::io;
 use std::sync::Arc;
@@ -65,6 +66,9 @@ impl Inner {
         if n_alive > 0 {
             *deserted = None;
             return None;
+        }
+        if self.options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(Ok(()));
         }
         let since = deserted.get_or_insert_with(Instant::now);
         if since.elapsed() < self.options.patience {

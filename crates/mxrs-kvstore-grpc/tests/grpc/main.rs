@@ -1,5 +1,6 @@
 //! Servers and workers that are connected by gRPC on this machine: what they guarantee, and what happens when one of them fails.
 
+mod certificates;
 mod common;
 mod failures;
 mod hostile;

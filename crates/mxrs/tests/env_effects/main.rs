@@ -26,6 +26,8 @@ mod quantization;
 mod reports;
 mod resources;
 mod rules;
+#[cfg(feature = "grpc")]
+mod servers;
 mod threads;
 mod training;
 mod tuning;
