@@ -257,10 +257,6 @@ impl Link {
                 Err(status) if is_passing(&status) || status.code() == Code::Unauthenticated => {
                     self.lose(open.generation, status.message());
                 }
-                Err(status) if status.code() == Code::DeadlineExceeded => {
-                    let silence = self.worker.options.silence.as_secs_f64();
-                    self.lose(open.generation, &format!("it is silent for {silence:.1} s"));
-                }
                 Err(status) => {
                     self.health.lock().fault = Some(self.refused(&status));
                     self.lose(open.generation, status.message());
@@ -328,6 +324,6 @@ async fn call(channel: &Channel, question: Question, limit: Duration) -> std::re
         let request = Request::new(CallRequest { question: Some(question) });
         grpc.unary(request, http::uri::PathAndQuery::from_static(CALL), codec).await
     };
-    let late = |_| Status::deadline_exceeded(format!("no answer within {:.1} s", limit.as_secs_f64()));
+    let late = |_| Status::unavailable(format!("no answer within {:.1} s", limit.as_secs_f64()));
     Ok(tokio::time::timeout(limit, asked).await.map_err(late)??.into_inner())
 }

@@ -130,8 +130,9 @@ async fn init(server: &Arc<Inner>, head: &Head, first: Frame, stream: Streaming<
         let got = format!("{} bytes of key {}", head.n_bytes, about.key);
         return Err(invalid("first value", got, &format!("{} bytes", about.n_bytes())));
     }
-    if let Some(kept) = server.state.lock().keys.get(&about.key) {
-        same(&about, &kept.about)?;
+    let known = server.state.lock().keys.get(&about.key).map(|kept| kept.about.clone());
+    if let Some(known) = known {
+        same(&about, &known)?;
         return Ok((server.reply_head(0, 0), Bytes::new()));
     }
     let (bytes, _permit) = receive(server, head, first, stream, about.n_bytes()).await?;

@@ -11,7 +11,8 @@ fn tls(files: &Files) -> TlsFiles {
 }
 
 fn start(n_workers: usize, files: &Files) -> Server {
-    let options = ServerOptions { tls: Some(tls(files)), ..server_options(n_workers, 1) };
+    let patience = Duration::from_secs(100);
+    let options = ServerOptions { tls: Some(tls(files)), patience, ..server_options(n_workers, 1) };
     servers(&options).pop().unwrap()
 }
 
