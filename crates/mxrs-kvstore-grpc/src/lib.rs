@@ -1,5 +1,5 @@
-//! Servers that keep and update the values of asynchronous key-value stores (`dist_async`), and the workers' way to them: gRPC over
-//! HTTP/2, with TLS in which both sides show certificates.
+//! Servers that keep and update the values of asynchronous key-value stores (`dist_async`), and the workers' way to them: gRPC
+//! over HTTP/2, with TLS in which both sides show certificates.
 //!
 //! [`Server`] keeps the values of its keys, updates them by an updater that it makes from named settings, and writes snapshots,
 //! from which it continues if it is started again. [`GrpcServers`] is the connection of one worker to all servers; the store

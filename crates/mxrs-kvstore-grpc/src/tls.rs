@@ -38,7 +38,8 @@ impl TlsFiles {
     }
 
     fn identity(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
-        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| unusable(&self.key, error, "a private key"))?;
+        let key =
+            PrivateKeyDer::from_pem_file(&self.key).map_err(|error| unusable(&self.key, error, "a private key"))?;
         Ok((certificates(&self.certificate)?, key))
     }
 
@@ -48,7 +49,8 @@ impl TlsFiles {
     /// Fails if a file cannot be read, is not of its kind, or if certificate and key do not belong together.
     pub fn server(&self) -> Result<Arc<ServerConfig>> {
         let provider = provider()?;
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), Arc::clone(&provider)).build();
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), Arc::clone(&provider)).build();
         let verifier = verifier.map_err(|error| unusable(&self.authority, error, "certificates of an authority"))?;
         let (certificates, key) = self.identity()?;
         let config = ServerConfig::builder_with_provider(provider).with_protocol_versions(VERSIONS);
@@ -96,9 +98,7 @@ fn unusable(path: &Path, got: impl ToString, expected: &str) -> Error {
 /// Whether a certificate allows its owner to be the worker with this rank.
 pub fn names_worker(certificate: &CertificateDer<'_>, rank: usize) -> bool {
     let Ok(parsed) = ParsedCertificate::try_from(certificate) else { return false };
-    let is_named = |name: String| {
-        ServerName::try_from(name).is_ok_and(|name| verify_server_name(&parsed, &name).is_ok())
-    };
+    let is_named =
+        |name: String| ServerName::try_from(name).is_ok_and(|name| verify_server_name(&parsed, &name).is_ok());
     is_named(WORKER.to_owned()) || is_named(format!("{WORKER}-{rank}"))
 }
-

@@ -156,7 +156,9 @@ mod tests {
         assert_eq!((updater.learning_rate(), updater.num_update()), (0.01, 1));
         let error = updater.set_description("adam", &[]).unwrap_err().to_string();
         assert!(error.contains("adam") && error.contains("sgd"), "{error}");
-        for (key, text) in [("lr_mult.w", "x"), ("decayed", "some"), ("lr_scheduler", "Mine"), ("lr_scheduler.step", "1")] {
+        for (key, text) in
+            [("lr_mult.w", "x"), ("decayed", "some"), ("lr_scheduler", "Mine"), ("lr_scheduler.step", "1")]
+        {
             let wrong = [(key.to_owned(), text.to_owned())];
             assert!(Updater::from_description("sgd", &wrong).is_err(), "{key}");
         }

@@ -161,7 +161,8 @@ impl Link {
     /// Makes a connection, joins the server, and sends again what a restored server lacks.
     async fn try_open(&self, connection: &mut Connection) -> std::result::Result<Open, Failure> {
         let options = &self.worker.options;
-        let endpoint = Endpoint::from_shared(format!("http://{}", self.address)).map_err(|error| Failure::of(&error))?;
+        let endpoint =
+            Endpoint::from_shared(format!("http://{}", self.address)).map_err(|error| Failure::of(&error))?;
         let endpoint = endpoint
             .initial_stream_window_size(u32::try_from(2 * limits::FRAME_BYTES).unwrap_or(u32::MAX))
             .initial_connection_window_size(16 << 20);
@@ -200,7 +201,8 @@ impl Link {
     async fn replay(&self, open: &Open, joined: &CallReply) -> std::result::Result<(), Failure> {
         let (rank, name) = (self.worker.options.rank, self.name());
         if !joined.keeps_snapshots && !self.keys.lock().is_empty() {
-            let message = format!("{name} was started again, and has no snapshots (MXRS_KVSTORE_SNAPSHOT_DIR): values are lost");
+            let message =
+                format!("{name} was started again, and has no snapshots (MXRS_KVSTORE_SNAPSHOT_DIR): values are lost");
             return Err(Failure::Refused(network(io::ErrorKind::Other, message)));
         }
         let missing = self.replay.lock().missing(&joined.applied);
@@ -268,8 +270,9 @@ impl Link {
 
     /// Tells the server that this worker needs it no more, if that is possible at once.
     pub async fn leave(&self) {
-        let Ok(connection) = self.connection.try_lock() else { return };
-        let Some(open) = &connection.open else { return };
+        // A connection that is being opened now is not worth a wait.
+        let Ok(connection) = tokio::time::timeout(PAUSES[1], self.connection.lock()).await else { return };
+        let Some(open) = connection.open.as_ref().filter(|open| open.generation > *self.lost.borrow()) else { return };
         let leave = Question::Leave(Leave { session: self.worker.session });
         if let Err(status) = call(&open.calls, leave, Duration::from_secs(2)).await {
             tracing::debug!("leaving {}: {}", self.name(), status.message());

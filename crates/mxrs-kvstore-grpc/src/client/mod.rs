@@ -139,7 +139,10 @@ impl GrpcServers {
         Ok(())
     }
 
-    fn spawn<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Option<tokio::task::JoinHandle<T>> {
+    fn spawn<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> Option<tokio::task::JoinHandle<T>> {
         self.runtime.as_ref().map(|runtime| runtime.spawn(future))
     }
 
@@ -174,7 +177,8 @@ impl GrpcServers {
     }
 
     fn link(&self, part: &Part) -> Result<Arc<Link>> {
-        let unknown = || Error::invalid("number of a server", part.server, format!("a number below {}", self.links.len()));
+        let unknown =
+            || Error::invalid("number of a server", part.server, format!("a number below {}", self.links.len()));
         self.links.get(part.server).cloned().ok_or_else(unknown)
     }
 }

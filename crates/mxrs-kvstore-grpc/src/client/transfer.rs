@@ -12,7 +12,12 @@ use tonic_prost::ProstCodec;
 ///
 /// # Errors
 /// Fails if the server refuses it, if the connection is lost, or if the answer has another size.
-pub async fn once(open: &Open, mut head: Head, bytes: &Bytes, expected: usize) -> std::result::Result<(ReplyHead, Vec<u8>), Status> {
+pub async fn once(
+    open: &Open,
+    mut head: Head,
+    bytes: &Bytes,
+    expected: usize,
+) -> std::result::Result<(ReplyHead, Vec<u8>), Status> {
     head.n_bytes = bytes.len() as u64;
     let value = bytes.clone();
     let n_bytes = value.len();

@@ -28,7 +28,8 @@ impl Collections {
         if let Some(place) = all.get_mut(rank) {
             *place = Some(bytes);
         }
-        let complete: Vec<u64> = self.0.iter().filter(|(_, all)| all.iter().all(Option::is_some)).map(|(n, _)| *n).collect();
+        let complete: Vec<u64> =
+            self.0.iter().filter(|(_, all)| all.iter().all(Option::is_some)).map(|(n, _)| *n).collect();
         for number in complete.iter().take(complete.len().saturating_sub(KEPT)) {
             self.0.remove(number);
         }

@@ -81,7 +81,13 @@ impl Metrics {
         }
         put("keys", "gauge", "Keys with a value.", "", gauges.n_keys.to_string());
         put("value_bytes", "gauge", "Bytes of all values.", "", gauges.value_bytes.to_string());
-        put("pending_bytes", "gauge", "Bytes of gradients that are not applied yet.", "", gauges.pending_bytes.to_string());
+        put(
+            "pending_bytes",
+            "gauge",
+            "Bytes of gradients that are not applied yet.",
+            "",
+            gauges.pending_bytes.to_string(),
+        );
         put("staleness_max", "gauge", "The largest staleness so far.", "", get(&self.staleness_max).to_string());
         self.histogram(server, &mut text);
         let _ = writeln!(text, "# HELP mxrs_kvstore_worker_silence_seconds Time since the worker was last heard.");

@@ -192,7 +192,10 @@ impl Server {
         let ended = runtime.block_on(async move { end.wait_for(Option::is_some).await.map(|end| end.clone()) });
         // Answers that are on their way may take a moment.
         runtime.shutdown_timeout(Duration::from_secs(1));
-        ended.ok().flatten().unwrap_or_else(|| Err(network(io::ErrorKind::BrokenPipe, "the server has ended".to_owned())))
+        ended
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| Err(network(io::ErrorKind::BrokenPipe, "the server has ended".to_owned())))
     }
 }
 

@@ -18,13 +18,15 @@ pub fn invalid(what: &str, got: impl ToString, expected: &str) -> Status {
 /// Fails if there is none, if the name is too long, if the shape overflows, or if the part is not within the value.
 pub fn about(part: Option<&KeyPart>) -> Result<About, Status> {
     let part = part.ok_or_else(|| invalid("request", "no key", "a key"))?;
-    let key = part.key.as_ref().and_then(|key| key.key()).ok_or_else(|| invalid("key", "none", "a number or a text"))?;
+    let key =
+        part.key.as_ref().and_then(|key| key.key()).ok_or_else(|| invalid("key", "none", "a number or a text"))?;
     if let Key::Text(text) = &key
         && text.len() > limits::NAME_BYTES
     {
         return Err(invalid("name of a key", format!("{} bytes", text.len()), "at most 4096 bytes"));
     }
-    let dtype = DType::from_flag(part.dtype).ok_or_else(|| invalid("type of a value", part.dtype, "a type of MXNet"))?;
+    let dtype =
+        DType::from_flag(part.dtype).ok_or_else(|| invalid("type of a value", part.dtype, "a type of MXNet"))?;
     if part.shape.len() > limits::AXES {
         return Err(invalid("shape of a value", format!("{} axes", part.shape.len()), "at most 32 axes"));
     }
@@ -78,7 +80,12 @@ pub fn check_settings(updater: &SetUpdater) -> Result<(), Status> {
 ///
 /// # Errors
 /// Fails if the stream has fewer or more bytes, or if the worker is silent for too long.
-pub async fn frames(first: Frame, stream: &mut Streaming<Frame>, n_bytes: usize, silence: Duration) -> Result<Vec<u8>, Status> {
+pub async fn frames(
+    first: Frame,
+    stream: &mut Streaming<Frame>,
+    n_bytes: usize,
+    silence: Duration,
+) -> Result<Vec<u8>, Status> {
     let mut bytes = Vec::with_capacity(n_bytes.min(limits::FRAME_BYTES));
     let mut next = Some(first);
     loop {

@@ -184,12 +184,13 @@ impl Inner {
         if text("format") != FORMAT {
             return Err(Error::invalid("format of a snapshot", format!("`{}`", text("format")), FORMAT));
         }
-        let saved: Saved =
-            serde_json::from_str(text("state")).map_err(|error| Error::invalid("state of a snapshot", error, "JSON"))?;
+        let saved: Saved = serde_json::from_str(text("state"))
+            .map_err(|error| Error::invalid("state of a snapshot", error, "JSON"))?;
         let got = (saved.server, saved.n_servers, saved.n_workers);
         let own = (self.options.server, self.options.n_servers, self.options.n_workers);
         if got != own {
-            let words = |(server, n_servers, n_workers)| format!("server {server} of {n_servers} for {n_workers} workers");
+            let words =
+                |(server, n_servers, n_workers)| format!("server {server} of {n_servers} for {n_workers} workers");
             return Err(Error::invalid("snapshot", words(got), words(own)));
         }
         let mut state = self.state.lock();
@@ -197,13 +198,15 @@ impl Inner {
         for (position, key) in saved.keys.into_iter().enumerate() {
             let name = format!("value/{position}");
             let tensor = tensors.swap_remove(&name);
-            let tensor = tensor.ok_or_else(|| Error::invalid("snapshot", format!("no {name}"), "all values"))?.into_dense()?;
+            let tensor =
+                tensor.ok_or_else(|| Error::invalid("snapshot", format!("no {name}"), "all values"))?.into_dense()?;
             let kept = self.kept(key, &tensor).context(|| format!("tensor {name}"))?;
             state.keys.insert(kept.about.key.clone(), kept);
         }
         for saved in saved.sessions {
             let number = u64::from_str_radix(&saved.number, 16).ok().filter(|_| saved.rank < self.options.n_workers);
-            let number = number.ok_or_else(|| Error::invalid("session of a snapshot", &saved.number, "a known worker"))?;
+            let number =
+                number.ok_or_else(|| Error::invalid("session of a snapshot", &saved.number, "a known worker"))?;
             let mut session = Session::new(saved.rank);
             session.left = saved.left;
             for (position, push) in saved.pushes {

@@ -98,7 +98,12 @@ async fn receive(
 }
 
 /// Takes the first value of a key, or waits for it.
-async fn init(server: &Arc<Inner>, head: &Head, first: Frame, stream: Streaming<Frame>) -> Result<(ReplyHead, Bytes), Status> {
+async fn init(
+    server: &Arc<Inner>,
+    head: &Head,
+    first: Frame,
+    stream: Streaming<Frame>,
+) -> Result<(ReplyHead, Bytes), Status> {
     let about = read::about(head.key.as_ref())?;
     let since = Instant::now();
     if head.n_bytes == 0 && about.n_bytes() > 0 {
@@ -167,7 +172,12 @@ fn same(given: &About, known: &About) -> Result<(), Status> {
 }
 
 /// Applies a gradient once, however often it is sent.
-async fn push(server: &Arc<Inner>, head: &Head, first: Frame, stream: Streaming<Frame>) -> Result<(ReplyHead, Bytes), Status> {
+async fn push(
+    server: &Arc<Inner>,
+    head: &Head,
+    first: Frame,
+    stream: Streaming<Frame>,
+) -> Result<(ReplyHead, Bytes), Status> {
     let about = read::about(head.key.as_ref())?;
     let compression = read::compression(head)?;
     server.known(&about)?;
@@ -260,7 +270,9 @@ async fn read_value(
     let (value, head) = {
         let mut state = server.state.lock();
         state.session(session)?;
-        let Some(kept) = state.keys.get(&about.key) else { return Err(Status::not_found(format!("key {}", about.key))) };
+        let Some(kept) = state.keys.get(&about.key) else {
+            return Err(Status::not_found(format!("key {}", about.key)));
+        };
         if push.is_none() {
             same(about, &kept.about)?;
         }

@@ -76,7 +76,8 @@ impl Inner {
         }
         let list = away.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         let waited = self.options.patience.as_secs();
-        let message = format!("server {} has waited {waited} s for workers {list}, and no worker is left", self.options.server);
+        let message =
+            format!("server {} has waited {waited} s for workers {list}, and no worker is left", self.options.server);
         Some(Err(crate::wire::network(io::ErrorKind::TimedOut, message)))
     }
 

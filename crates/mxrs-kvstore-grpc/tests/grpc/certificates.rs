@@ -4,8 +4,8 @@ use base64::Engine as _;
 use graviola::hashing::Sha256;
 use graviola::signing::ecdsa::{P256, SigningKey};
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, Error, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod,
-    KeyUsagePurpose, PublicKeyData, SignatureAlgorithm, date_time_ymd,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, Error, ExtendedKeyUsagePurpose, IsCa, Issuer,
+    KeyIdMethod, KeyUsagePurpose, PublicKeyData, SignatureAlgorithm, date_time_ymd,
 };
 use std::path::{Path, PathBuf};
 

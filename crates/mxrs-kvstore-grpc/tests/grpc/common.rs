@@ -103,9 +103,8 @@ pub fn server_options(n_workers: usize, n_servers: usize) -> ServerOptions {
 
 /// Starts servers with these options, each with its number.
 pub fn servers(options: &ServerOptions) -> Vec<Server> {
-    let start = |server| {
-        Server::start(ServerOptions { server, ..options.clone() }, &context(), make_updater()).unwrap()
-    };
+    let start =
+        |server| Server::start(ServerOptions { server, ..options.clone() }, &context(), make_updater()).unwrap();
     (0..options.n_servers).map(start).collect()
 }
 

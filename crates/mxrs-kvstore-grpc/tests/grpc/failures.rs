@@ -48,7 +48,8 @@ fn a_cut_link_is_found_by_silence() {
     near.pushpull("w", &[1.0]).unwrap();
     until("the silence is measured", || {
         let text = servers[0].metrics();
-        let line = text.lines().find(|line| line.contains("silence_seconds{") && line.contains("worker=\"1\"")).unwrap();
+        let line =
+            text.lines().find(|line| line.contains("silence_seconds{") && line.contains("worker=\"1\"")).unwrap();
         line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() > 2.0
     });
     proxy.cut(false);
@@ -90,7 +91,8 @@ fn workers_of_another_training_are_refused() {
     let servers = servers(&ServerOptions { token: "secret".into(), ..server_options(2, 1) });
     let all = addresses(&servers);
     let own = || WorkerOptions { token: "secret".into(), ..worker_options(0, 2, &all) };
-    let connect = |options: WorkerOptions| timed(Duration::ZERO, 5 * SECOND, || GrpcServers::connect(options).map(drop));
+    let connect =
+        |options: WorkerOptions| timed(Duration::ZERO, 5 * SECOND, || GrpcServers::connect(options).map(drop));
     failed(connect(WorkerOptions { n_workers: 3, ..own() }), &["DMLC_NUM_WORKER", "got 3", "expected 2"]);
     let twice = [all[0].clone(), all[0].clone()].to_vec();
     failed(connect(WorkerOptions { servers: twice, ..own() }), &["DMLC_NUM_SERVER", "got 2", "expected 1"]);

@@ -152,10 +152,12 @@ async fn send(channel: &mut Channel, path: &str, kind: &str, body: Vec<u8>) -> O
     let request = http::Request::post(path).header("content-type", kind).header("te", "trailers");
     let request = request.body(Body::new(http_body_util::Full::from(body))).unwrap();
     std::future::poll_fn(|cx| channel.poll_ready(cx)).await.unwrap();
-    let response = tokio::time::timeout(Duration::from_secs(30), channel.call(request)).await.expect("a server that hangs");
+    let response =
+        tokio::time::timeout(Duration::from_secs(30), channel.call(request)).await.expect("a server that hangs");
     let response = response.ok()?;
     let status = response.headers().get("grpc-status").map(|status| status.to_str().unwrap().to_owned());
-    let collected = tokio::time::timeout(Duration::from_secs(30), http_body_util::BodyExt::collect(response.into_body()));
+    let collected =
+        tokio::time::timeout(Duration::from_secs(30), http_body_util::BodyExt::collect(response.into_body()));
     let collected = collected.await.expect("a server that hangs").ok()?;
     let trailer = collected.trailers().and_then(|all| all.get("grpc-status"));
     status.or_else(|| trailer.map(|status| status.to_str().unwrap().to_owned()))

@@ -53,7 +53,8 @@ fn counters(replay_bytes: usize, n_kills: usize, n_pushes: usize) -> (f32, f32) 
     let all = addresses(&servers);
     let results = std::thread::scope(|scope| {
         let worker = |rank| {
-            let options = WorkerOptions { replay_bytes, patience: Duration::from_secs(20), ..worker_options(rank, 2, &all) };
+            let options =
+                WorkerOptions { replay_bytes, patience: Duration::from_secs(20), ..worker_options(rank, 2, &all) };
             let worker = Worker::with(options, &KvStoreOptions::default()).unwrap();
             // Keys 0 and 1 are on servers 0 and 1.
             worker.begin("safe", &[0.0]).unwrap();
@@ -81,7 +82,8 @@ fn counters(replay_bytes: usize, n_kills: usize, n_pushes: usize) -> (f32, f32) 
     results[0]
 }
 
-/// "Pushes that no snapshot has yet are kept by the worker, and sent again to a server that was restored from an earlier snapshot."
+/// "Pushes that no snapshot has yet are kept by the worker, and sent again to a server that was restored from an earlier
+/// snapshot."
 #[test]
 fn a_killed_server_is_restored_and_gets_what_its_snapshot_lacks() {
     assert_eq!(counters(1 << 20, 3, 200), (400.0, 400.0));
@@ -157,7 +159,10 @@ fn a_snapshot_that_does_not_fit_is_refused() {
     drop((worker, server));
     let start = |options: ServerOptions| Server::start(options, &context(), make_updater()).map(drop);
     let error = start(ServerOptions { n_workers: 2, ..options.clone() }).unwrap_err().to_string();
-    assert!(error.contains("for 1 workers") && error.contains("for 2 workers") && error.contains("remove it"), "{error}");
+    assert!(
+        error.contains("for 1 workers") && error.contains("for 2 workers") && error.contains("remove it"),
+        "{error}"
+    );
     // A file that was cut, and files with one byte changed: each is refused or read, and never a panic.
     let path = std::fs::read_dir(folder.path()).unwrap().flatten().next().unwrap().path();
     let whole = std::fs::read(&path).unwrap();

@@ -59,7 +59,10 @@ fn values_are_divided_among_servers_by_the_rule_of_mxnet() {
     let worker = Worker::with(worker_options(0, 1, &addresses(&servers)), &options).unwrap();
     let elements = |n: usize| (0..n).map(|i| i as f32).collect::<Vec<_>>();
     worker.begin("small", &elements(99)).unwrap();
-    worker.store.init(&[("large".into(), worker.array(&elements(101))), ("other".into(), worker.array(&[5.0]))]).unwrap();
+    worker
+        .store
+        .init(&[("large".into(), worker.array(&elements(101))), ("other".into(), worker.array(&[5.0]))])
+        .unwrap();
     let expected: Vec<f32> = elements(101).iter().map(|value| 3.0 * value).collect();
     worker.push("large", &elements(101)).unwrap();
     assert_eq!(worker.pushpull("large", &elements(101)).unwrap(), expected);
@@ -151,7 +154,8 @@ fn staleness_is_bounded_on_request_and_measured() {
     slow.begin("w", &[0.0]).unwrap();
     (0..3).for_each(|_| drop(fast.pushpull("w", &[1.0]).unwrap()));
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| timed(Duration::from_millis(500), Duration::from_secs(8), || fast.pushpull("w", &[1.0])));
+        let waiting =
+            scope.spawn(|| timed(Duration::from_millis(500), Duration::from_secs(8), || fast.pushpull("w", &[1.0])));
         std::thread::sleep(Duration::from_millis(700));
         // The gradient of worker 1 was computed from the first value, four updates ago.
         slow.pushpull("w", &[1.0]).unwrap();

@@ -6,7 +6,9 @@ use crate::dist::refuse_rows;
 use crate::in_process::entries::{Entries, Group, Values};
 use crate::reduce::{Buffers, DeviceReducer, HostReducer, Job, LocalSum, Reducer, encode};
 use crate::sum::SumThreads;
-use crate::{Compression, Family, Key, KvStore, KvStoreOptions, RowPull, RowSparse, StoreType, Updater, UpdaterSettings, Value};
+use crate::{
+    Compression, Family, Key, KvStore, KvStoreOptions, RowPull, RowSparse, StoreType, Updater, UpdaterSettings, Value,
+};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_sync::Mutex;
 use mxrs_trace::api_call;
@@ -78,7 +80,8 @@ impl DistAsync {
     /// learning rate.
     fn send_settings(&self, state: &mut State) -> Result<()> {
         let Some(updater) = &state.updater else {
-            let expected = "a call of set_updater before the first push: servers update values, they do not assign them";
+            let expected =
+                "a call of set_updater before the first push: servers update values, they do not assign them";
             return Err(Error::invalid(format!("updater of the store `{}`", self.store_type), "none", expected));
         };
         let settings = updater.settings().ok_or_else(|| self.undescribed())?;
@@ -96,14 +99,22 @@ impl DistAsync {
         Error::invalid(format!("updater of the store `{}`", self.store_type), "a function", expected)
     }
 
-    fn exchange<'a>(&'a self, key: &'a Arc<ServedKey>, compression: Option<Compression>, priority: i32) -> Exchange<'a> {
+    fn exchange<'a>(
+        &'a self,
+        key: &'a Arc<ServedKey>,
+        compression: Option<Compression>,
+        priority: i32,
+    ) -> Exchange<'a> {
         Exchange { servers: &self.servers, key, compression, priority }
     }
 
     fn push_all(&self, state: &mut State, groups: &[Group<Values>], priority: i32, wants_value: bool) -> Result<()> {
         for (entry, values) in groups {
             if let Values::RowSparse(_) = values {
-                return Err(refuse_rows(&self.store_type, format!("row-sparse values of key {}", state.entries.key(*entry))));
+                return Err(refuse_rows(
+                    &self.store_type,
+                    format!("row-sparse values of key {}", state.entries.key(*entry)),
+                ));
             }
             if let Some(compression) = state.compression {
                 compression.check_dtype(state.entries.stored(*entry).dtype())?;

@@ -38,7 +38,8 @@ impl Exchange<'_> {
             servers.exchange(
                 request,
                 Box::new(move |reply| {
-                    let result = reply.and_then(|parts| if wants_value { write(&target, &key, &parts) } else { Ok(()) });
+                    let result =
+                        reply.and_then(|parts| if wants_value { write(&target, &key, &parts) } else { Ok(()) });
                     if let Err(error) = completion.complete(result) {
                         tracing::error!("a reply of a server came twice: {error}");
                     }
@@ -78,7 +79,8 @@ fn gradient_parts(bytes: &[u8], key: &ServedKey, compression: Option<Compression
 
 /// Overwrites an array by the parts of a reply.
 fn write(target: &NdArray, key: &ServedKey, parts: &[Vec<u8>]) -> Result<()> {
-    let fits = parts.len() == key.parts.len() && key.parts.iter().zip(parts).all(|(p, bytes)| key.part_bytes(p) == bytes.len());
+    let fits = parts.len() == key.parts.len()
+        && key.parts.iter().zip(parts).all(|(p, bytes)| key.part_bytes(p) == bytes.len());
     if !fits || target.size_bytes() != key.shape.n_elements() * key.dtype.size_of() {
         let got = format!("{} bytes", parts.iter().map(Vec::len).sum::<usize>());
         return Err(Error::invalid(format!("value of key {}", key.key), got, format!("{} bytes", target.size_bytes())));

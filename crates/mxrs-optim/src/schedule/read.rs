@@ -23,7 +23,10 @@ pub fn from_description(name: &str, settings: &[(&str, &str)]) -> Result<Arc<dyn
     let (schedule, own): (Arc<dyn LrScheduler>, &[&str]) = match name {
         "FactorScheduler" => {
             let (step, factor) = (read.count("step")?, read.number("factor")?);
-            (Arc::new(Factor::new(step, factor, read.number("stop_factor_lr")?, warmup)?), &["step", "factor", "stop_factor_lr"])
+            (
+                Arc::new(Factor::new(step, factor, read.number("stop_factor_lr")?, warmup)?),
+                &["step", "factor", "stop_factor_lr"],
+            )
         }
         "MultiFactorScheduler" => {
             let text = read.text("step")?;

@@ -52,7 +52,9 @@ impl Connection {
         let is_set = |name: &str| settings.is_set(name);
         let mebi = |n: usize| n.saturating_mul(1 << 20);
         let heartbeat = match is_set("PS_HEARTBEAT_INTERVAL") {
-            true => (distributed.heartbeat_interval_s > 0).then(|| Duration::from_secs(distributed.heartbeat_interval_s)),
+            true => {
+                (distributed.heartbeat_interval_s > 0).then(|| Duration::from_secs(distributed.heartbeat_interval_s))
+            }
             // Without this variable MXNet sends none.
             false => WorkerOptions::default().heartbeat,
         };
@@ -96,7 +98,8 @@ impl Connection {
         let servers: Vec<String> = match (&self.servers, &self.root, self.n_servers) {
             (Some(list), _, _) => list.split(',').map(|address| address.trim().to_owned()).collect(),
             (None, Some((host, port)), Some(n_servers)) => {
-                let host = if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.clone() };
+                let host =
+                    if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.clone() };
                 let last = usize::from(u16::MAX - *port);
                 if n_servers > last {
                     let expected = format!("at most {last} servers after port {port} (DMLC_PS_ROOT_PORT)");
@@ -138,8 +141,12 @@ impl Connection {
             }
             _ => {
                 let (missing, _) = self.tls.iter().find(|(_, path)| path.is_none()).unwrap_or(&self.tls[0]);
-                Err(Error::invalid(*missing, "nothing", "a PEM file: MXRS_KVSTORE_CA, MXRS_KVSTORE_CERT and \
-                                    MXRS_KVSTORE_KEY belong together"))
+                Err(Error::invalid(
+                    *missing,
+                    "nothing",
+                    "a PEM file: MXRS_KVSTORE_CA, MXRS_KVSTORE_CERT and \
+                                    MXRS_KVSTORE_KEY belong together",
+                ))
             }
         }
     }

@@ -31,6 +31,7 @@ mod servers;
 mod threads;
 mod training;
 mod tuning;
+mod variables;
 mod workers;
 
 use log_lines::log_lines;

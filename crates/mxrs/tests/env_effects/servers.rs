@@ -129,7 +129,8 @@ fn what_is_missing_is_named() {
         let error = refused(vars);
         assert!(error.contains(words), "{vars:?}: {error}");
     }
-    let [ca, cert, key] = ["MXRS_KVSTORE_CA", "MXRS_KVSTORE_CERT", "MXRS_KVSTORE_KEY"].map(|name| (name, "/no/file.pem"));
+    let [ca, cert, key] =
+        ["MXRS_KVSTORE_CA", "MXRS_KVSTORE_CERT", "MXRS_KVSTORE_KEY"].map(|name| (name, "/no/file.pem"));
     assert!(refused(&[list, ONE, ca, cert, key]).contains("/no/file.pem"));
 }
 

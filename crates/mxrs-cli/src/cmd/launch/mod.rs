@@ -1,7 +1,8 @@
 //! `mxrs launch`: starts the workers of a distributed training, merges their output, and ends all when one fails.
 //!
-//! `job.rs` is the record of a running job, which `mxrs kill` reads; `workers.rs` starts and watches processes; `output.rs`
-//! merges what they print; `running.rs` is one process, `servers.rs` are those that keep values; `mpi.rs`, `slurm.rs` and `manifest.rs` make the commands and files of the other launchers.
+//! `job.rs` is the record of a running job, which `mxrs kill` reads; `workers.rs` starts and watches processes; `running.rs` is
+//! one process; `servers.rs` makes those that keep values; `output.rs` merges what they print; `mpi.rs`, `slurm.rs` and
+//! `manifest.rs` make the commands and files of the other launchers.
 
 pub mod job;
 mod manifest;
@@ -146,7 +147,9 @@ pub fn run(args: &Args) -> Outcome {
         return Err(Failure::Usage("--hostfile: only --launcher ssh and mpi use it".into()));
     }
     if launcher != Launcher::Local && args.num_servers.is_some_and(|n| n > 0) {
-        tracing::warn!("--num-servers: only --launcher local starts servers; on other machines start them with DMLC_ROLE=server");
+        tracing::warn!(
+            "--num-servers: only --launcher local starts servers; on other machines start them with DMLC_ROLE=server"
+        );
     }
     if launcher != Launcher::Local && args.max_restarts > 0 {
         tracing::warn!("--max-restarts: only --launcher local starts processes again");
