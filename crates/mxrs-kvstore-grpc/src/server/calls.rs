@@ -60,6 +60,8 @@ async fn answer(server: &Arc<Inner>, request: CallRequest, peer: Option<&Peer>) 
             }
             drop(state);
             server.changed.notify_waiters();
+            // Nobody can send the last pushes of this worker again.
+            server.snapshot_now.notify_one();
             Ok(server.call_reply())
         }
         None => Err(invalid("question", "none", "one of the known kinds")),

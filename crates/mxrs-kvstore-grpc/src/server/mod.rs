@@ -27,7 +27,7 @@ use state::{About, State};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch as channel};
@@ -152,7 +152,11 @@ impl Server {
             .enable_time()
             .build()
             .map_err(|error| Error::from_io(&error).context("starting the threads of the server"))?;
-        let (address, metrics, end) = runtime.block_on(listen(&inner, tls))?;
+        // The caller may be a task of another runtime, in which `block_on` is not allowed.
+        let (sender, listening) = mpsc::channel();
+        let of_task = Arc::clone(&inner);
+        runtime.spawn(async move { drop(sender.send(listen(&of_task, tls).await)) });
+        let (address, metrics, end) = listening.recv().unwrap_or_else(|_| Err(ended()))?;
         let Inner { options, .. } = &*inner;
         let security = if options.tls.is_some() { "with TLS" } else { "without encryption" };
         tracing::info!("server {} of {} listens at {address}, {security}", options.server, options.n_servers);
@@ -188,15 +192,22 @@ impl Server {
     /// Fails if the workers do not come or do not return, if an update fails, or if a snapshot cannot be written.
     pub fn wait(mut self) -> Result<()> {
         let Some(runtime) = self.runtime.take() else { return Ok(()) };
-        let mut end = self.end.clone();
-        let ended = runtime.block_on(async move { end.wait_for(Option::is_some).await.map(|end| end.clone()) });
+        let (mut end, (sender, receiver)) = (self.end.clone(), mpsc::channel());
+        runtime.spawn(async move {
+            let result = end.wait_for(Option::is_some).await.map(|end| end.clone());
+            drop(sender.send(result.ok().flatten()));
+        });
+        let result = receiver.recv().ok().flatten().unwrap_or_else(|| Err(ended()));
         // Answers that are on their way may take a moment.
-        runtime.shutdown_timeout(Duration::from_secs(1));
-        ended
-            .ok()
-            .flatten()
-            .unwrap_or_else(|| Err(network(io::ErrorKind::BrokenPipe, "the server has ended".to_owned())))
+        std::thread::sleep(TICK);
+        runtime.shutdown_background();
+        result
     }
+}
+
+/// The error if the threads of the server have ended before it, which only a panic can cause.
+fn ended() -> Error {
+    network(io::ErrorKind::BrokenPipe, "the threads of the server have ended".to_owned())
 }
 
 impl Drop for Server {

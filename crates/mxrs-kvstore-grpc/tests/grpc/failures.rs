@@ -4,6 +4,8 @@ use crate::common::*;
 use crate::proxy::Proxy;
 use mxrs_kvstore::{KvStore, KvStoreOptions};
 use mxrs_kvstore_grpc::{GrpcServers, Server, ServerOptions, WorkerOptions};
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -112,10 +114,28 @@ fn workers_of_another_training_are_refused() {
     assert_eq!(twin.pushpull("w", &[1.0, 1.0]).unwrap(), [1.0, 1.0]);
 }
 
-/// The disk of a server is full: every worker gets the error, and the last complete snapshot stays.
+/// A file system of 256 KiB in memory, which only root can make. It is removed when this value is dropped.
+struct SmallDisk<'a>(&'a Path);
+
+impl<'a> SmallDisk<'a> {
+    fn new(folder: &'a Path) -> Option<Self> {
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(folder).output();
+        mount.is_ok_and(|mount| mount.status.success()).then_some(Self(folder))
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg("-l").arg(self.0).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "umount {}", self.0.display());
+    }
+}
+
+/// "A snapshot that cannot be written ends the training with an error on every worker", and the last complete one stays.
 #[test]
 fn a_full_disk_is_an_error_of_every_worker() {
     let folder = tempfile::tempdir().unwrap();
+    let disk = SmallDisk::new(folder.path());
     let options = ServerOptions {
         snapshots: Some(folder.path().to_owned()),
         snapshot_interval: SECOND / 5,
@@ -124,29 +144,39 @@ fn a_full_disk_is_an_error_of_every_worker() {
     let mut servers = servers(&options);
     let all = addresses(&servers);
     let workers = [Worker::new(0, 2, &all), Worker::new(1, 2, &all)];
-    workers.iter().for_each(|worker| worker.begin("w", &[0.0]).unwrap());
-    workers[0].pushpull("w", &[1.0]).unwrap();
+    let n_elements = 10_000;
+    workers.iter().for_each(|worker| worker.begin("w", &vec![0.0; n_elements]).unwrap());
+    workers[0].pushpull("w", &vec![1.0; n_elements]).unwrap();
     until("a snapshot", || metric(&servers[0], "mxrs_kvstore_snapshots_total") > 0.0);
     let path = std::fs::read_dir(folder.path()).unwrap().flatten().next().unwrap().path();
     let kept = std::fs::read(&path).unwrap();
-    // No file can be made in a folder that is gone, which is what a disk without room does to a new file.
     let moved = folder.path().with_extension("moved");
-    std::fs::rename(folder.path(), &moved).unwrap();
+    match disk {
+        // All that is left of the disk is taken.
+        Some(_) => assert!(std::fs::write(folder.path().join("other"), vec![0; 256 << 10]).is_err(), "256 KiB fit"),
+        // No file can be made in a folder that is gone, either.
+        None => {
+            eprintln!("SKIP: the disk is not full, its folder is gone: only root can make a small file system");
+            std::fs::rename(folder.path(), &moved).unwrap();
+        }
+    }
+    let cause = if disk.is_some() { "No space left on device" } else { "No such file" };
     on_threads(2, |rank| {
         timed(Duration::ZERO, 6 * SECOND, || {
-            let fails = loop {
-                match workers[rank].pushpull("w", &[1.0]) {
+            let error = loop {
+                match workers[rank].pushpull("w", &vec![1.0; n_elements]) {
                     Ok(_) => std::thread::sleep(SECOND / 20),
-                    Err(error) => break error,
+                    Err(error) => break error.to_string(),
                 }
             };
-            let text = fails.to_string();
-            assert!(text.contains("writing the snapshot of server 0"), "{text}");
+            assert!(error.contains("writing the snapshot of server 0") && error.contains(cause), "{error}");
         });
     });
     drop(workers);
-    failed(servers.pop().unwrap().wait(), &["writing the snapshot of server 0"]);
-    std::fs::rename(&moved, folder.path()).unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), kept, "the last complete snapshot");
+    failed(servers.pop().unwrap().wait(), &["writing the snapshot of server 0", cause]);
+    if disk.is_none() {
+        std::fs::rename(&moved, folder.path()).unwrap();
+    }
+    assert!(std::fs::read(&path).unwrap() == kept, "the last complete snapshot");
     Server::start(options, &context(), make_updater()).unwrap();
 }

@@ -4,6 +4,7 @@ mod certificates;
 mod common;
 mod failures;
 mod hostile;
+mod processes;
 mod proxy;
 mod recovery;
 mod tls;

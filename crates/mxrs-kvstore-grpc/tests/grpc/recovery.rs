@@ -89,7 +89,7 @@ fn a_killed_server_is_restored_and_gets_what_its_snapshot_lacks() {
     assert_eq!(counters(1 << 20, 3, 200), (400.0, 400.0));
 }
 
-/// "Without room to keep pushes, updates after the last snapshot are lost, and none is applied twice."
+/// "Of pushes that do not fit, those after the last snapshot are lost." "No update is applied twice in any case."
 #[test]
 fn without_kept_pushes_only_the_declared_window_is_lost() {
     let (safe, killed) = counters(0, 1, 150);
@@ -123,7 +123,7 @@ fn a_restored_server_has_the_states_of_the_updater_and_the_sessions() {
     assert_eq!(metric(&server, "mxrs_kvstore_keys"), 1.0);
 }
 
-/// "A worker that starts later finds the same servers", and the values as they are then.
+/// "A worker that is started again gets the weights as they are, and goes on."
 #[test]
 fn a_killed_worker_is_started_again_and_goes_on() {
     let servers = servers(&server_options(2, 2));

@@ -144,7 +144,7 @@ fn all_workers_gather_bytes_by_rank() {
     });
 }
 
-/// "A worker that has made this number of updates of a value more than the slowest worker waits for that one."
+/// "`MXRS_KVSTORE_STALENESS` bounds how many updates a worker may be ahead of the slowest living one."
 #[test]
 fn staleness_is_bounded_on_request_and_measured() {
     let servers = servers(&ServerOptions { staleness: Some(3), ..server_options(2, 1) });
@@ -164,7 +164,7 @@ fn staleness_is_bounded_on_request_and_measured() {
     assert_eq!(metric(&servers[0], "mxrs_kvstore_staleness_max"), 4.0);
 }
 
-/// "More than these bytes of gradients do not wait on a server: workers that send more wait."
+/// "A server holds at most `MXRS_KVSTORE_PENDING_MB` of gradients that are not applied; further ones stay with the workers."
 #[test]
 fn a_server_with_little_room_makes_workers_wait_and_loses_nothing() {
     let servers = servers(&ServerOptions { pending_bytes: 4096, ..server_options(3, 1) });
