@@ -34,7 +34,10 @@ fn workers_with_certificates_train() {
     // A certificate for any worker, and one for worker 1.
     let any = tls(&authority.sign("worker", &["worker"], 4000));
     let second = tls(&authority.sign("worker-1", &["worker-1"], 4000));
-    let all = [any.clone(), second.clone()];
+    // The certificate of worker 1 is not one of worker 0.
+    let error = refused(options(0, 2, &server, Some(second.clone())));
+    assert!(error.contains("names neither `worker` nor `worker-0`"), "{error}");
+    let all = [any, second];
     on_threads(2, |rank| {
         let own = options(rank, 2, &server, Some(all[rank].clone()));
         let worker = Worker::with(own, &KvStoreOptions::default()).unwrap();
@@ -44,9 +47,6 @@ fn workers_with_certificates_train() {
         }
     });
     assert_eq!(metric(&server, "mxrs_kvstore_updates_total"), 6.0);
-    // The certificate of worker 1 is not one of worker 0.
-    let error = refused(options(0, 2, &server, Some(second)));
-    assert!(error.contains("names neither `worker` nor `worker-0`"), "{error}");
 }
 
 #[test]
