@@ -268,7 +268,7 @@ impl Link {
         }
     }
 
-    /// Tells the server that this worker needs it no more, if that is possible at once.
+    /// Says to the server that this worker has ended, if that is possible at once.
     pub async fn leave(&self) {
         // A connection that is being opened now is not worth a wait.
         let Ok(connection) = tokio::time::timeout(PAUSES[1], self.connection.lock()).await else { return };

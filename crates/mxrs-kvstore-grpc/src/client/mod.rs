@@ -81,7 +81,7 @@ impl Worker {
     }
 }
 
-/// The servers of a training, reached by gRPC. Dropping it tells the servers that this worker has ended.
+/// The servers of a training, reached by gRPC. Dropping it says to the servers that this worker has ended.
 pub struct GrpcServers {
     worker: Arc<Worker>,
     links: Vec<Arc<Link>>,

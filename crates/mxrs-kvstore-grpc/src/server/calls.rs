@@ -60,7 +60,7 @@ async fn answer(server: &Arc<Inner>, request: CallRequest, peer: Option<&Peer>) 
             }
             drop(state);
             server.changed.notify_waiters();
-            // Nobody can send the last pushes of this worker again.
+            // After its end, the worker cannot send its last pushes again.
             server.snapshot_now.notify_one();
             Ok(server.call_reply())
         }

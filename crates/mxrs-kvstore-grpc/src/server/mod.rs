@@ -117,7 +117,7 @@ pub struct Inner {
     writing: Mutex<()>,
     metrics: Metrics,
     incarnation: u64,
-    /// Told when values, clocks, sessions or collections have changed.
+    /// Notified when values, clocks, sessions or collections have changed.
     changed: Notify,
     snapshot_now: Notify,
     pending: Arc<Semaphore>,

@@ -65,7 +65,7 @@ struct SavedSession {
 pub async fn repeat(inner: Arc<Inner>) {
     loop {
         drop(tokio::time::timeout(inner.options.snapshot_interval, inner.snapshot_now.notified()).await);
-        // A failure ends the training, and every worker is told.
+        // A failure ends the training, and every worker gets the error.
         drop(inner.blocking(|inner| inner.snapshot()).await);
     }
 }
@@ -172,7 +172,7 @@ impl Inner {
     /// Continues from the snapshot, if there is one.
     pub fn restore(&self) -> Result<()> {
         let Some(path) = self.path().filter(|path| path.exists()) else { return Ok(()) };
-        let what = || format!("restoring {}; to begin anew, remove it", path.display());
+        let what = || format!("restoring {}; to begin a new training, remove it", path.display());
         let file = SafeTensors::load(&path, &Options::default())?;
         self.take(file).context(what)?;
         tracing::info!("continued from {}", path.display());

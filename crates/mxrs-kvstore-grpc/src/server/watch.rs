@@ -22,7 +22,7 @@ pub async fn watch(inner: Arc<Inner>, ended: Sender<Option<Result<()>>>) {
             Ok(()) => inner.last_snapshot().await,
             failed => failed,
         };
-        // The receiver is the server; without it nobody wants to know.
+        // The receiver is the server; without it the result is not needed.
         drop(ended.send(Some(end)));
         return;
     }

@@ -107,7 +107,7 @@ fn workers_of_another_training_are_refused() {
     let (first, second) = (worker(0), worker(1));
     first.begin("w", &[0.0, 0.0]).unwrap();
     failed(second.begin("w", &[0.0, 0.0, 0.0]), &["`w`", "(3", "(2", "same network"]);
-    // Another process with the same rank: the first one is told.
+    // Another process with the same rank: the first one gets an error.
     let twin = worker(0);
     twin.begin("w", &[0.0, 0.0]).unwrap();
     failed(first.pushpull("w", &[1.0, 1.0]), &["another process has taken the place of worker 0"]);

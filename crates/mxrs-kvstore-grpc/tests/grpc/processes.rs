@@ -130,7 +130,7 @@ fn counters_are_exact_although_processes_are_killed() {
             until("the worker pushes", || pushed() >= round * 20);
             killed.kill();
             let server = round % 2;
-            // The pushes of the killed worker are in a snapshot that was begun after its end: nobody else can send them again.
+            // The pushes of the killed worker are in a snapshot that was begun after its end: no other process can send them again.
             // The first one that ends may have been begun before.
             (0..2).for_each(|_| next_snapshot(&folder.path().join(format!("server-{server}"))));
             servers[server].kill();

@@ -1,4 +1,4 @@
-//! Identities: who may join, and what the others are told.
+//! Identities: who may join, and what the error is for those who may not.
 
 use crate::certificates::{Authority, Files};
 use crate::common::*;

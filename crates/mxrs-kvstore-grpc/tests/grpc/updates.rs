@@ -17,7 +17,7 @@ fn a_push_updates_at_once_and_is_read_by_its_worker() {
     workers[0].begin("w", &[10.0, 20.0]).unwrap();
     workers[1].begin("w", &[-1.0, -1.0]).unwrap();
     assert_eq!(workers[1].pull("w", 2).unwrap(), [10.0, 20.0]);
-    // Worker 1 pushes alone; worker 0 has not pushed, and nobody waits for it.
+    // Worker 1 pushes alone; worker 0 has not pushed, and is not waited for.
     for i in 1..=20 {
         assert_eq!(workers[1].pushpull("w", &[1.0, 2.0]).unwrap(), [10.0 + i as f32, 20.0 + 2.0 * i as f32]);
     }

@@ -17,7 +17,7 @@ pub(super) struct Exchange<'a> {
 
 impl Exchange<'_> {
     /// Pushes `gradient` or its codes, if there is one, and overwrites `stored` by the value, if `wants_value`. The task
-    /// writes the variable of `stored` in any case: requests for one key are made one after another, and whoever reads
+    /// writes the variable of `stored` in any case: requests for one key are made one after another, and a reader of
     /// `stored` after a failed push gets the error.
     pub fn run(&self, gradient: Option<&NdArray>, stored: &NdArray, wants_value: bool) -> Result<()> {
         let (servers, key) = (Arc::clone(self.servers), Arc::clone(self.key));

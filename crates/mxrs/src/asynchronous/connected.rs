@@ -59,7 +59,7 @@ impl Connection {
             false => WorkerOptions::default().heartbeat,
         };
         let silence = match is_set("PS_HEARTBEAT_TIMEOUT") {
-            // A server waits for ever, as far as a duration can be added to a time.
+            // A server waits forever, as far as a duration can be added to a time.
             true if distributed.heartbeat_timeout_s == 0 => Duration::from_secs(u64::from(u32::MAX)),
             true => Duration::from_secs(distributed.heartbeat_timeout_s),
             false => WorkerOptions::default().silence,
