@@ -150,8 +150,10 @@ impl Inner {
                 *place = Some(number);
             }
         }
+        if let Some(session) = state.sessions.get_mut(&number) {
+            (session.joined, session.left) = (true, false);
+        }
         let session = state.session(number)?;
-        session.left = false;
         Ok(session.pushes.iter().map(|(key, push)| Applied { key: Some(key.into()), push: *push }).collect())
     }
 

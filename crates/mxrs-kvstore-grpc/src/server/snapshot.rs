@@ -208,7 +208,7 @@ impl Inner {
             let number =
                 number.ok_or_else(|| Error::invalid("session of a snapshot", &saved.number, "a known worker"))?;
             let mut session = Session::new(saved.rank);
-            session.left = saved.left;
+            (session.joined, session.left) = (false, saved.left);
             for (position, push) in saved.pushes {
                 let key = state.keys.get_index(position).map(|(key, _)| key.clone());
                 let key = key.ok_or_else(|| Error::invalid("key of a snapshot", position, "a known key"))?;

@@ -65,6 +65,9 @@ impl Kept {
 pub struct Session {
     pub rank: usize,
     pub heard: Instant,
+    /// Whether the worker has joined this process. One that knows the server from before its restart must join again, and then
+    /// sends what the snapshot lacks; a later push that came first would make the server ignore those.
+    pub joined: bool,
     /// Whether the worker has said that it needs the server no more.
     pub left: bool,
     /// Whether the worker was silent for too long.
@@ -75,7 +78,7 @@ pub struct Session {
 
 impl Session {
     pub fn new(rank: usize) -> Self {
-        Self { rank, heard: Instant::now(), left: false, lost: false, pushes: BTreeMap::new() }
+        Self { rank, heard: Instant::now(), joined: true, left: false, lost: false, pushes: BTreeMap::new() }
     }
 }
 
@@ -141,6 +144,11 @@ impl State {
         if self.by_rank.get(session.rank) != Some(&Some(number)) {
             let rank = session.rank;
             return Err(Status::aborted(format!("another process has taken the place of worker {rank}")));
+        }
+        if !session.joined {
+            return Err(Status::unauthenticated(
+                "the server was started again, and this session has not joined it since",
+            ));
         }
         if session.lost {
             tracing::info!("worker {} is heard again", session.rank);

@@ -45,7 +45,8 @@ impl Drop for Process {
 fn next_snapshot(folder: &Path) {
     let written = || {
         let files = std::fs::read_dir(folder).unwrap().flatten();
-        let snapshot = files.map(|file| file.path()).find(|path| path.extension().is_some_and(|end| end == "snapshot"))?;
+        let snapshot =
+            files.map(|file| file.path()).find(|path| path.extension().is_some_and(|end| end == "snapshot"))?;
         std::fs::metadata(snapshot).ok()?.modified().ok()
     };
     let before = written();

@@ -123,6 +123,29 @@ fn a_restored_server_has_the_states_of_the_updater_and_the_sessions() {
     assert_eq!(metric(&server, "mxrs_kvstore_keys"), 1.0);
 }
 
+/// The worker has sent nothing while the server was away, so no request of it has failed.
+#[test]
+fn an_idle_worker_sends_again_what_a_restored_server_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions {
+        snapshots: Some(folder.path().to_owned()),
+        snapshot_interval: Duration::from_secs(1000),
+        ..server_options(1, 1)
+    };
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let mute = WorkerOptions { heartbeat: None, ..worker_options(0, 1, &all) };
+    let worker = Worker::with(mute, &KvStoreOptions::default()).unwrap();
+    worker.begin("w", &[0.0]).unwrap();
+    worker.pushpull("w", &[1.0]).unwrap();
+    until("the first snapshot", || metric(&servers[0], "mxrs_kvstore_snapshots_total") > 0.0);
+    (0..4).for_each(|_| drop(worker.pushpull("w", &[1.0]).unwrap()));
+    drop(servers.pop());
+    let server = again(&options, &all[0]);
+    assert_eq!(worker.pushpull("w", &[1.0]).unwrap(), [6.0]);
+    assert_eq!(metric(&server, "mxrs_kvstore_updates_total"), 5.0, "four updates again, and one");
+}
+
 /// "A worker that is started again gets the weights as they are, and goes on."
 #[test]
 fn a_killed_worker_is_started_again_and_goes_on() {
