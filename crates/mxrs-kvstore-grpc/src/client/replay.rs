@@ -11,6 +11,8 @@ pub struct Replay {
     pushes: VecDeque<Push>,
     n_bytes: usize,
     most_bytes: usize,
+    /// The number of complete snapshots that the server has reported last.
+    n_snapshots: u64,
     /// Whether the server writes snapshots. If not, nothing is kept.
     is_needed: bool,
     /// The last push to each key that the server has acknowledged.
@@ -39,7 +41,14 @@ pub struct Missing {
 impl Replay {
     /// Keeps at most `most_bytes` bytes; older pushes are dropped.
     pub fn new(most_bytes: usize) -> Self {
-        Self { pushes: VecDeque::new(), n_bytes: 0, most_bytes, is_needed: false, acknowledged: HashMap::new() }
+        Self {
+            pushes: VecDeque::new(),
+            n_bytes: 0,
+            most_bytes,
+            n_snapshots: 0,
+            is_needed: false,
+            acknowledged: HashMap::new(),
+        }
     }
 
     pub fn set_needed(&mut self, is_needed: bool) {
@@ -72,6 +81,11 @@ impl Replay {
 
     /// Forgets the pushes that the complete snapshots have.
     pub fn forget(&mut self, n_snapshots: u64) {
+        // Every answer has this number, and it rarely changes.
+        if n_snapshots == self.n_snapshots {
+            return;
+        }
+        self.n_snapshots = n_snapshots;
         let is_safe = |push: &Push| push.in_snapshot.is_some_and(|number| number <= n_snapshots);
         self.pushes.retain(|push| !is_safe(push));
         self.n_bytes = self.pushes.iter().map(|push| push.bytes.len()).sum();
