@@ -149,7 +149,7 @@ fn failures_are_one_clear_error_of_every_worker() {
         if [ $DMLC_ROLE = server ]; then
             "$own" "$@" & pid=$!
             while ! [ -e "$D/net-0001.states" ]; do sleep 0.05; done
-            # The launcher is not told, as on another machine.
+            # The launcher does not see it, as on another machine.
             kill -9 $pid; sleep 60
         fi
         exec "$own" "$@""#;
