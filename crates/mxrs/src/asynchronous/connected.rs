@@ -2,7 +2,6 @@
 
 use crate::Runtime;
 use mxrs_env::{Role, Settings};
-use mxrs_exec::Imperative;
 use mxrs_kvstore::served::{DistAsync, Servers};
 use mxrs_kvstore::{Constructor, KvStore};
 use mxrs_kvstore_grpc::{GrpcServers, Server, ServerOptions, TlsFiles, WorkerOptions, host_and_port};
@@ -234,7 +233,7 @@ fn is_here(address: &str) -> bool {
 }
 
 /// Makes the stores.
-pub(super) fn constructor(settings: &Settings) -> Constructor {
+pub(crate) fn constructor(settings: &Settings) -> Constructor {
     let connection = Connection::of(settings);
     Arc::new(move |name, context, options| {
         let servers = Arc::new(GrpcServers::connect(connection.worker()?)?) as Arc<dyn Servers>;
@@ -249,7 +248,7 @@ pub(super) fn run_server(runtime: &Runtime, interrupt: Option<Arc<AtomicBool>>) 
         tracing::info!("the scheduler has nothing to do: workers know the addresses of the servers");
         return Ok(());
     }
-    let nd = Imperative::new(runtime.arrays(), &runtime.bind_options())?;
+    let nd = runtime.imperative()?;
     let options = ServerOptions { interrupt, ..connection.server()? };
     Server::start(options, runtime.arrays(), mxrs_train::server_updater(&nd))?.wait()
 }
