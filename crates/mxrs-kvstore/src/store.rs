@@ -138,6 +138,24 @@ pub trait KvStore: Send + Sync {
         Ok(None)
     }
 
+    /// The states of the updaters, if servers update the values: one file of states for each server. `None` if the workers
+    /// have the states.
+    ///
+    /// # Errors
+    /// Fails if a server is lost.
+    fn updater_states(&self) -> Result<Option<Vec<Vec<u8>>>> {
+        Ok(None)
+    }
+
+    /// Gives states to the servers that update the values; each takes its part. Returns false if there are no such servers.
+    ///
+    /// # Errors
+    /// Fails if the states do not fit, or if a server is lost.
+    fn set_updater_states(&self, states: &[u8]) -> Result<bool> {
+        let _ = states;
+        Ok(false)
+    }
+
     /// Gives bytes to all workers, and returns those of every worker by rank. Waits until all workers have called this
     /// function. All workers make their calls of this function, [`Self::gather`] and [`Self::barrier`] in the same order.
     ///

@@ -95,6 +95,11 @@ impl Updater {
         &mut *self.optimizer
     }
 
+    /// Takes another optimizer, which has the same states.
+    pub(crate) fn replace_optimizer(&mut self, optimizer: Box<dyn Optimizer>) {
+        self.optimizer = optimizer;
+    }
+
     /// Compresses gradients from now on, before any other computation on them, as MXNet's key-value stores do. MXNet's
     /// stores of kind `device` compress even if there is only one device. Compression must be set before the first update.
     ///

@@ -21,7 +21,7 @@ mod norm;
 mod split;
 mod trainer;
 
-pub use exchange::{KvStoreChoice, StoreOptions};
+pub use exchange::{KvStoreChoice, StoreOptions, server_updater};
 pub use host::Host;
 pub use module::{
     BindFor, CheckpointOptions, FitOptions, FitReport, InitOptions, Module, ModuleNames, Outcome, load_initializer,

@@ -63,8 +63,9 @@ pub mod graph {
 #[cfg(feature = "kvstore")]
 pub mod kvstore {
     pub use mxrs_kvstore::{
-        Compression, Constructor, Family, Key, KvStore, KvStoreOptions, LinkSource, NAMES, RowPull, RowSparse,
-        StoreRegistry, StoreType, SumWatch, Update, Updater, Value, dist, tree,
+        Compression, Constructor, Family, Key, KvStore, KvStoreOptions, LinkSource, MakeUpdater, NAMES, RowPull,
+        RowSparse, ServedValue, ServerUpdater, StoreRegistry, StoreType, SumWatch, Update, Updater, UpdaterSettings,
+        Value, dist, served, tree,
     };
 }
 

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The variables that shells need.
-const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
+pub const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
 
 /// Launches shells that run this script.
 fn shells(n: &str, more: &[&str], script: &str) -> Ran {
@@ -111,7 +111,7 @@ fn a_job_is_listed_and_killed_by_its_name() {
 }
 
 /// The arguments of a short training on the digits.
-fn training(store: &str, prefix: &Path, more: &[&str]) -> Vec<String> {
+pub fn training(store: &str, prefix: &Path, more: &[&str]) -> Vec<String> {
     let (train, val) = (digits("digits_train.rec"), digits("digits_val.rec"));
     let index = digits("digits_train.idx");
     let start = ["train", "imagenet", "--network", "mlp", "--image-shape", "1,28,28", "--num-classes", "10"];

@@ -34,3 +34,6 @@ pub use packet::Packet;
 pub use sockets::{SocketOptions, socket_worker};
 pub use store::DistSync;
 pub use wire::{Connect, Received, Waker, Wire};
+
+pub(crate) use plan::part_ends;
+pub(crate) use store::refuse_rows;

@@ -33,7 +33,7 @@ pub(super) struct Rules {
 
 /// The ends of `n_parts` parts of `n` elements: MXNet's division over its servers, `round(n / n_parts * i)`, where a half is
 /// rounded up. With a grain above 1, the division is that of the number of grains.
-fn part_ends(n: usize, n_parts: usize, grain: usize) -> Vec<usize> {
+pub(crate) fn part_ends(n: usize, n_parts: usize, grain: usize) -> Vec<usize> {
     let (n_grains, n_parts) = (n.div_ceil(grain) as u128, n_parts as u128);
     let end = |i: u128| (2 * n_grains * i + n_parts) / (2 * n_parts);
     (1..=n_parts).map(|i| usize::try_from(end(i)).unwrap_or(n).saturating_mul(grain).min(n)).collect()

@@ -8,7 +8,7 @@ use super::plan::{Piece, Rules, plan};
 use super::sum::Codec;
 use super::tasks::{Round, exchange, fetch, first, send_and_sum};
 use crate::in_process::entries::{Entries, Group as Grouped, Values};
-use crate::reduce::{Buffers, DeviceReducer, HostReducer, Job, Reducer, copy, encode};
+use crate::reduce::{Buffers, DeviceReducer, HostReducer, Job, LocalSum, Reducer, copy, encode};
 use crate::sum::SumThreads;
 use crate::{
     Compression, Family, Key, KvStore, KvStoreOptions, Residual, RowPull, RowSparse, StoreType, Update, Updater, Value,
@@ -97,36 +97,12 @@ impl DistSync {
         NdArray::empty(&self.context, shape, dtype, Device::cpu(0), "kvstore")
     }
 
-    fn refuse_rows(&self, what: String) -> Error {
-        let reason = "it exchanges dense values only; use dense gradients".to_owned();
-        Error::not_built(format!("{what} in the store `{}`", self.store_type), reason)
-    }
-
-    /// The sum of the values of this worker's devices, in host memory.
-    fn local_sum(&self, state: &mut State, entry: usize, arrays: &[NdArray], priority: i32) -> Result<NdArray> {
-        let State { entries, reducer, buffers, .. } = state;
-        let number = entries.number(entry);
-        let job = Job { number, values: arrays, priority };
-        let sum = match arrays {
-            [value] => value.clone(),
-            _ => {
-                let device = reducer.place(&job, &|| entries.sizes())?;
-                let make = |like: &NdArray| {
-                    NdArray::empty(&self.context, like.shape().clone(), like.dtype(), device, "kvstore")
-                };
-                let sum = entries.target(entry, true, device, make)?;
-                reducer.reduce(&job, &sum)?;
-                sum
-            }
-        };
-        buffers.on_host(&sum, (number, 0, 0), priority)
-    }
-
     fn push_all(&self, state: &mut State, groups: &[Grouped<Values>], priority: i32) -> Result<()> {
         // All values are checked before the first message: a round that not all workers begin never ends.
         for (entry, values) in groups {
             if let Values::RowSparse(_) = values {
-                return Err(self.refuse_rows(format!("row-sparse values of key {}", state.entries.key(*entry))));
+                let what = format!("row-sparse values of key {}", state.entries.key(*entry));
+                return Err(refuse_rows(&self.store_type, what));
             }
             if let Some(compression) = state.compression {
                 compression.check_dtype(state.entries.stored(*entry).dtype())?;
@@ -136,7 +112,9 @@ impl DistSync {
         let (mut updates, mut rounds) = (Vec::new(), Vec::new());
         for (entry, values) in groups {
             let Values::Dense(arrays) = values else { continue };
-            let value = self.local_sum(state, *entry, arrays, priority)?;
+            let State { entries, reducer, buffers, .. } = state;
+            let mut local = LocalSum { context: &self.context, entries, reducer: &mut **reducer, buffers };
+            let value = local.on_host(*entry, arrays, priority)?;
             let (round, update) = self.push_key(state, *entry, &value, priority)?;
             updates.extend(update);
             rounds.push((*entry, round));
@@ -220,6 +198,12 @@ impl DistSync {
     }
 }
 
+/// The error for row-sparse values in stores of several processes.
+pub(crate) fn refuse_rows(store_type: &StoreType, what: String) -> Error {
+    let reason = "it exchanges dense values only; use dense gradients".to_owned();
+    Error::not_built(format!("{what} in the store `{store_type}`"), reason)
+}
+
 impl Drop for DistSync {
     /// Waits until the rounds of this worker are complete: other workers wait for the elements that it owns.
     fn drop(&mut self) {
@@ -288,7 +272,7 @@ impl KvStore for DistSync {
     }
 
     fn row_sparse_pull(&self, _: &[RowPull], _: i32) -> Result<Vec<Vec<RowSparse>>> {
-        Err(self.refuse_rows("rows of values".to_owned()))
+        Err(refuse_rows(&self.store_type, "rows of values".to_owned()))
     }
 
     fn set_updater(&self, updater: Box<dyn Updater>) -> Result<()> {

@@ -7,12 +7,14 @@
 //! Nothing here waits for an array, and a push waits only for its own gradient.
 //!
 //! A store of several workers divides the updates among them. Then each worker has the states of the elements that it updates,
-//! and [`divided`] joins them for a checkpoint.
+//! and [`divided`] joins them for a checkpoint. In an asynchronous store servers have the states; [`on_server`] is their updater.
 
 mod divided;
+mod on_server;
 mod on_store;
 mod options;
 
+pub use on_server::server_updater;
 pub use options::{KvStoreChoice, StoreOptions};
 
 use crate::host::Stores;
@@ -20,7 +22,7 @@ use crate::norm::{global_norm, norm_of_sums, scale};
 use indexmap::IndexMap;
 use mxrs_exec::{Imperative, autograd};
 use mxrs_format::{AlignedBytes, Tensor};
-use mxrs_kvstore::{Key, KvStore, Residual, Value};
+use mxrs_kvstore::{Family, Key, KvStore, Residual, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_optim::{Parameter, Updater};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
@@ -209,7 +211,9 @@ impl Exchange {
     /// # Errors
     /// Fails as [`crate::clip_global_norm`] does.
     pub fn clip(&self, max_norm: f64, are_summed: bool) -> Result<f64> {
-        if self.num_workers() > 1 && !are_summed {
+        // An asynchronous store updates by the gradient of one worker.
+        let are_added = self.store().is_some_and(|store| store.store_type().family() != Family::DistAsync);
+        if self.num_workers() > 1 && are_added && !are_summed {
             let reason = "the sum of the gradients is known after the exchange; a trainer with update_on_kvstore = false can \
                           call allreduce_grads before";
             return Err(Error::not_built("clipping of gradients of several workers", reason));

@@ -110,11 +110,12 @@ pub struct Training {
     pub contexts: Contexts,
     /// Key-value store that sums gradients: local sums those of several devices on the host, device on one of the devices.
     /// dist_sync, dist_device_sync and p3 also sum those of several workers, which `mxrs launch` or mpirun starts; each reads
-    /// its share of the data, and --batch-size is the number of examples of one worker
+    /// its share of the data, and --batch-size is the number of examples of one worker. dist_async (with the feature grpc) has
+    /// servers that update the weights by each gradient, and no worker waits for another
     #[arg(long, value_name = "KIND", default_value = "device")]
     pub kv_store: String,
-    /// Type of gradient compression: none, 2bit or 1bit; 2bit and 1bit require --kv-store device or
-    /// dist_sync
+    /// Type of gradient compression: none, 2bit or 1bit; 2bit and 1bit require --kv-store device, dist_sync or
+    /// dist_async
     #[arg(long, value_name = "KIND", default_value = "none")]
     pub gc_type: String,
     /// Threshold of --gc-type 2bit or 1bit [default: 0.5]
