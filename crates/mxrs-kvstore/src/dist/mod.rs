@@ -10,9 +10,11 @@
 //! carries the messages is behind the trait [`Wire`]: queues between threads ([`local_workers`]), sockets of one machine
 //! ([`socket_worker`]), or another crate, such as MPI.
 
+mod buffer;
 mod collect;
 mod group;
 mod job;
+mod lease;
 mod liveness;
 mod local;
 mod outbox;
@@ -26,7 +28,7 @@ mod talker;
 mod tasks;
 mod wire;
 
-pub use group::Group;
+pub use group::{AllReduce, Group};
 pub use liveness::GroupOptions;
 pub use local::local_workers;
 pub use packet::Packet;

@@ -2,7 +2,7 @@
 
 mod planning;
 
-use super::group::{Command, Group};
+use super::group::{AllReduce, Command, Group};
 use super::job::RoundId;
 use super::plan::{Piece, Rules, plan};
 use super::sum::Codec;
@@ -122,7 +122,14 @@ impl DistSync {
         buffers.on_host(&sum, (number, 0, 0), priority)
     }
 
-    fn push_all(&self, state: &mut State, groups: &[Grouped<Values>], priority: i32) -> Result<()> {
+    /// Pushes values. `direct` are arrays that get the new values together with the store's own copy, one for each group or none.
+    fn push_all(
+        &self,
+        state: &mut State,
+        groups: &[Grouped<Values>],
+        direct: &[Option<NdArray>],
+        priority: i32,
+    ) -> Result<()> {
         // All values are checked before the first message: a round that not all workers begin never ends.
         for (entry, values) in groups {
             if let Values::RowSparse(_) = values {
@@ -134,10 +141,11 @@ impl DistSync {
         }
         self.plan(state)?;
         let (mut updates, mut rounds) = (Vec::new(), Vec::new());
-        for (entry, values) in groups {
+        for (i, (entry, values)) in groups.iter().enumerate() {
             let Values::Dense(arrays) = values else { continue };
             let value = self.local_sum(state, *entry, arrays, priority)?;
-            let (round, update) = self.push_key(state, *entry, &value, priority)?;
+            let outs = direct.get(i).and_then(Option::as_ref);
+            let (round, update) = self.push_key(state, *entry, &value, outs, priority)?;
             updates.extend(update);
             rounds.push((*entry, round));
         }
@@ -154,6 +162,7 @@ impl DistSync {
         state: &mut State,
         entry: usize,
         value: &NdArray,
+        out: Option<&NdArray>,
         priority: i32,
     ) -> Result<(Round, Option<Update>)> {
         let (stored, number) = (state.entries.stored(entry).clone(), state.entries.number(entry));
@@ -169,7 +178,7 @@ impl DistSync {
         let round = self.round(entry, key.n_pushes, &key.label, &key.pieces, codec, priority);
         key.n_pushes += 1;
         if state.updater.is_none() {
-            exchange(&round, &value, &stored)?;
+            exchange(&round, &value, &stored, out.map_or(&[], std::slice::from_ref))?;
             return Ok((round, None));
         }
         if key.own.is_empty() {
@@ -209,6 +218,26 @@ impl DistSync {
             n_workers: self.group.size(),
             commands: self.commands.clone(),
         }
+    }
+
+    /// For each group of values, the array of the result that can get the sum at once: it is the only one of its key, it is in
+    /// host memory, and it is not the value itself. None if the store updates.
+    fn direct(
+        &self,
+        state: &State,
+        values: &[Grouped<Values>],
+        outs: &[Grouped<Vec<NdArray>>],
+    ) -> Vec<Option<NdArray>> {
+        if state.updater.is_some() || values.len() != outs.len() {
+            return Vec::new();
+        }
+        let one = |((entry, values), (other, outs)): (&Grouped<Values>, &Grouped<Vec<NdArray>>)| {
+            let (Values::Dense(values), [out]) = (values, outs.as_slice()) else { return None };
+            let is_apart = values.iter().all(|value| value.var() != out.var());
+            let is_plain = out.device() == Device::cpu(0) && out.dtype() == state.entries.stored(*entry).dtype();
+            (entry == other && is_apart && is_plain).then(|| out.clone())
+        };
+        values.iter().zip(outs).map(one).collect()
     }
 
     fn pull_all(&self, state: &mut State, outs: &[Grouped<Vec<NdArray>>], priority: i32) -> Result<()> {
@@ -267,7 +296,7 @@ impl KvStore for DistSync {
         let _call = api_call("KvStore::push");
         let mut state = self.state.lock();
         let groups = state.entries.group_values(values)?;
-        self.push_all(&mut state, &groups, priority)
+        self.push_all(&mut state, &groups, &[], priority)
     }
 
     fn pull(&self, outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
@@ -283,8 +312,12 @@ impl KvStore for DistSync {
         let values = state.entries.group_values(values)?;
         let outs = if outs.is_empty() { state.entries.own_outs(&values)? } else { state.entries.group_outs(outs)? };
         state.entries.check_counts(&values, &outs)?;
-        self.push_all(&mut state, &values, priority)?;
-        self.pull_all(&mut state, &outs, priority)
+        let direct = self.direct(&state, &values, &outs);
+        self.push_all(&mut state, &values, &direct, priority)?;
+        let mut rest = outs;
+        let mut is_direct = direct.iter().map(Option::is_some);
+        rest.retain(|_| !is_direct.next().unwrap_or(false));
+        self.pull_all(&mut state, &rest, priority)
     }
 
     fn row_sparse_pull(&self, _: &[RowPull], _: i32) -> Result<Vec<Vec<RowSparse>>> {
@@ -370,6 +403,10 @@ impl KvStore for DistSync {
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.group.all_gather(bytes)
+    }
+
+    fn transport_sum(&self, sum: AllReduce) -> Result<Option<AllReduce>> {
+        self.group.all_reduce(sum)
     }
 
     fn gather(&self, bytes: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
