@@ -48,13 +48,9 @@ impl Abi {
                 float: 0x4c00_040a,
                 sum: 0x5800_0003,
             }),
-            Self::Standard => Some(Numbers {
-                comm_world: 0x101,
-                byte: 0x247,
-                errors_return: 0x143,
-                float: 0x210,
-                sum: 0x21,
-            }),
+            Self::Standard => {
+                Some(Numbers { comm_world: 0x101, byte: 0x247, errors_return: 0x143, float: 0x210, sum: 0x21 })
+            }
         }
     }
 

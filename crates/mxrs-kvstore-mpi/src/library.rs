@@ -213,7 +213,15 @@ impl Mpi {
         let mut request: Handle = 0;
         // SAFETY: the caller keeps the memory. `request` has room for a handle of every interface.
         let code = unsafe {
-            (self.functions.irecv)(bytes.as_mut_ptr().cast(), n_bytes, self.handles.byte, from, tag, self.world, &mut request)
+            (self.functions.irecv)(
+                bytes.as_mut_ptr().cast(),
+                n_bytes,
+                self.handles.byte,
+                from,
+                tag,
+                self.world,
+                &mut request,
+            )
         };
         self.check("MPI_Irecv", code).map(|()| request)
     }

@@ -89,8 +89,15 @@ impl MpiWire {
             }
             return Err(error);
         }
-        let mut wire =
-            Self { mpi, rank, size, outgoing: Vec::new(), sending: Vec::new(), incoming: Vec::new(), spare: Vec::new() };
+        let mut wire = Self {
+            mpi,
+            rank,
+            size,
+            outgoing: Vec::new(),
+            sending: Vec::new(),
+            incoming: Vec::new(),
+            spare: Vec::new(),
+        };
         wire.outgoing.resize_with(size, Outgoing::default);
         wire.incoming.resize_with(size, Incoming::default);
         Ok(wire)
@@ -231,7 +238,11 @@ impl Wire for MpiWire {
     fn close(&mut self, _: Duration) -> Result<()> {
         self.flush()?;
         self.progress()?;
-        if self.sending.is_empty() && self.incoming.iter().all(Incoming::is_empty) { self.mpi.finalize() } else { Ok(()) }
+        if self.sending.is_empty() && self.incoming.iter().all(Incoming::is_empty) {
+            self.mpi.finalize()
+        } else {
+            Ok(())
+        }
     }
 }
 

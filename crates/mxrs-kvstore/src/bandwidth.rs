@@ -12,9 +12,10 @@ const PERIOD: usize = 61;
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// Number of float32 elements of each key. Keys are pushed in this order, each with a lower priority than the one before,
-    /// as the gradients of layers are.
+    /// Number of float32 elements of each key, in the order of the layers of a network.
     pub sizes: Vec<usize>,
+    /// Whether the keys of the first layers have priority. They are pushed last, as in a backward pass.
+    pub by_priority: bool,
     /// The number of the first key. No other load of the store has the same keys.
     pub first_key: i64,
     /// Rounds before those that are measured.
@@ -30,6 +31,8 @@ pub struct Load {
 pub struct Rounds {
     /// The time to push and pull all keys, and to wait for the sums.
     pub store: Vec<Duration>,
+    /// The time until the first layer has its sum, with which the next forward pass begins.
+    pub first: Vec<Duration>,
     /// The time of one call of the transport's own sum of as many elements. Empty if the transport has none.
     pub transport: Vec<Duration>,
     /// The sum of the differences from the expected sums after the last round, divided by the sum of these: 0 without compression.
@@ -54,17 +57,20 @@ pub fn measure(store: &dyn KvStore, context: &ArrayContext, load: &Load) -> Resu
     if load.with_transport {
         sum = AllReduce { values: elements(rank, n_elements), sums: vec![0.0; n_elements], time: Duration::ZERO };
     }
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut ours, mut firsts, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..load.n_warmup + load.n_rounds {
         store.barrier()?;
         let since = Instant::now();
-        for (i, ((key, value), out)) in keys.iter().zip(&values).zip(&outs).enumerate() {
-            let priority = i32::try_from(i).map_or(i32::MIN, |i| -i);
+        for (i, ((key, value), out)) in keys.iter().zip(&values).zip(&outs).enumerate().rev() {
+            let priority = if load.by_priority { i32::try_from(i).map_or(i32::MIN, |i| -i) } else { 0 };
             store.pushpull(&[(key.clone(), Value::from(value))], &[(key.clone(), out.clone())], priority)?;
         }
+        outs.first().map_or(Ok(()), NdArray::wait_to_read)?;
+        let first = since.elapsed();
         outs.iter().try_for_each(NdArray::wait_to_read)?;
         let time = since.elapsed();
         let is_measured = round >= load.n_warmup;
+        firsts.extend(is_measured.then_some(first));
         ours.extend(is_measured.then_some(time));
         if load.with_transport {
             store.barrier()?;
@@ -75,7 +81,8 @@ pub fn measure(store: &dyn KvStore, context: &ArrayContext, load: &Load) -> Resu
         }
     }
     let error = error(&outs, n_workers)?;
-    Ok(Rounds { store: slowest(store, &ours)?, transport: slowest(store, &theirs)?, error })
+    let [ours, firsts, theirs] = [ours, firsts, theirs].map(|times| slowest(store, &times));
+    Ok(Rounds { store: ours?, first: firsts?, transport: theirs?, error })
 }
 
 /// The value of a worker: small whole numbers, whose sums are exact in every order.

@@ -64,7 +64,7 @@ pub mod graph {
 pub mod kvstore {
     pub use mxrs_kvstore::{
         Compression, Constructor, Family, Key, KvStore, KvStoreOptions, LinkSource, NAMES, RowPull, RowSparse,
-        StoreRegistry, StoreType, SumWatch, Update, Updater, Value, dist, tree,
+        StoreRegistry, StoreType, SumWatch, Update, Updater, Value, bandwidth, dist, tree,
     };
 }
 

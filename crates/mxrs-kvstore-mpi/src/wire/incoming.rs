@@ -112,3 +112,45 @@ fn messages(mut frame: &[u8]) -> Result<Vec<Packet>> {
     }
     Ok(messages)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::append;
+    use super::*;
+
+    /// The bytes of a message of kind 2, of key 1, with this content.
+    fn packet(content: &[u8]) -> Packet {
+        let words = [0x0001_0000_766b_786d_u64, 2, 1, 0, content.len() as u64];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).chain(content.iter().copied()).collect();
+        Packet::read_from(&mut &bytes[..]).unwrap().unwrap()
+    }
+
+    #[test]
+    fn frames_are_read_as_written() {
+        let contents = [vec![], vec![1; 7], vec![2; SHORT_BYTES], vec![3; SHORT_BYTES + 1], vec![4; 9]];
+        let mut frame = Vec::new();
+        contents.iter().for_each(|content| append(&mut frame, &packet(content)));
+        let read = messages(&frame).unwrap();
+        for (read, content) in read.iter().zip(&contents) {
+            assert_eq!((read.head(), read.n_bytes()), (packet(content).head(), content.len()));
+            let is_short = content.len() <= SHORT_BYTES;
+            assert_eq!(read.content(), if is_short { &content[..] } else { &[] }, "a long content follows the frame");
+        }
+        assert_eq!(read.len(), 5);
+    }
+
+    #[test]
+    fn damaged_frames_are_refused() {
+        let mut frame = Vec::new();
+        append(&mut frame, &packet(&[1; 100]));
+        for n in 1..frame.len() {
+            assert!(messages(&frame[..n]).is_err(), "{n} bytes");
+        }
+        for (at, words) in [(0, "the same mxrs"), (8, "kind"), (33, "bytes of content"), (38, "at most")] {
+            let mut damaged = frame.clone();
+            damaged[at] ^= 0x10;
+            let error = messages(&damaged).map(drop).unwrap_err().to_string();
+            assert!(error.contains(words), "{at}: {error}");
+        }
+    }
+}

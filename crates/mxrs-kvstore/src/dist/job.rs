@@ -141,11 +141,13 @@ impl Running {
                 return Ok(Step::default());
             }
             if let Some(sum) = self.sums.remove(&number) {
-                let outs: Vec<*mut u8> = (0..self.job.targets.len()).map(|i| self.place(i, &piece)).collect();
                 // SAFETY: all values are there. The task of this job writes the variables of the targets, which differ from those
-                // of the values, and ends only when this thread says so; the pointers are those of the piece in each target.
-                unsafe { sum.write(&outs) };
+                // of the values, and ends only when this thread says so. The pointer is that of the piece in the first target.
+                unsafe { sum.write(self.place(0, &piece)) };
             }
+            // SAFETY: these bytes of the first target were written now, and are not written again.
+            let sums = unsafe { std::slice::from_raw_parts(self.place(0, &piece), self.bytes(&piece).len()) };
+            (1..self.job.targets.len()).for_each(|i| self.write(i, &piece, sums));
             let content = self.lent(&piece).filter(|_| self.job.phase == Phase::Exchange);
             // SAFETY: this piece of the target was written now, once, and the task stays open as long as the message exists.
             let outcome = content.map(|content| unsafe { Packet::lent(id.header(Kind::Outcome, number), content) });

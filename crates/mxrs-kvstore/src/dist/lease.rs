@@ -53,7 +53,8 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let label = Arc::clone(&self.label);
-        let unfinished = move || Error::invalid(format!("key {label}"), "the end of the store", "a complete round first");
+        let unfinished =
+            move || Error::invalid(format!("key {label}"), "the end of the store", "a complete round first");
         self.end(|is_done| if is_done { Ok(()) } else { Err(unfinished()) });
     }
 }

@@ -20,6 +20,7 @@ mod local;
 mod outbox;
 mod packet;
 mod plan;
+mod simulation;
 #[cfg(unix)]
 mod sockets;
 mod store;
@@ -32,6 +33,7 @@ pub use group::{AllReduce, Group};
 pub use liveness::GroupOptions;
 pub use local::local_workers;
 pub use packet::Packet;
+pub use simulation::{Machine, SimulatedKey, SimulatedStore, Step, simulate};
 #[cfg(unix)]
 pub use sockets::{SocketOptions, socket_worker};
 pub use store::DistSync;

@@ -1,5 +1,6 @@
 //! The store of one worker.
 
+mod direct;
 mod planning;
 
 use super::group::{AllReduce, Command, Group};
@@ -218,26 +219,6 @@ impl DistSync {
             n_workers: self.group.size(),
             commands: self.commands.clone(),
         }
-    }
-
-    /// For each group of values, the array of the result that can get the sum at once: it is the only one of its key, it is in
-    /// host memory, and it is not the value itself. None if the store updates.
-    fn direct(
-        &self,
-        state: &State,
-        values: &[Grouped<Values>],
-        outs: &[Grouped<Vec<NdArray>>],
-    ) -> Vec<Option<NdArray>> {
-        if state.updater.is_some() || values.len() != outs.len() {
-            return Vec::new();
-        }
-        let one = |((entry, values), (other, outs)): (&Grouped<Values>, &Grouped<Vec<NdArray>>)| {
-            let (Values::Dense(values), [out]) = (values, outs.as_slice()) else { return None };
-            let is_apart = values.iter().all(|value| value.var() != out.var());
-            let is_plain = out.device() == Device::cpu(0) && out.dtype() == state.entries.stored(*entry).dtype();
-            (entry == other && is_apart && is_plain).then(|| out.clone())
-        };
-        values.iter().zip(outs).map(one).collect()
     }
 
     fn pull_all(&self, state: &mut State, outs: &[Grouped<Vec<NdArray>>], priority: i32) -> Result<()> {

@@ -64,17 +64,17 @@ impl Sum {
         (0..self.values.len()).filter(|&rank| self.values[rank].is_none()).collect()
     }
 
-    /// Adds all values in the order of ranks, and writes the sum to each output.
+    /// Adds all values in the order of ranks, and writes the sum to `out`.
     ///
     /// # Safety
-    /// All values are there. Every output points to as many elements of the type, aligned for it, which no other code uses and
-    /// which are not those of a value. The outputs do not overlap.
-    pub unsafe fn write(&self, outs: &[*mut u8]) {
+    /// All values are there. `out` points to as many elements of the type, aligned for it, which no other code uses and which
+    /// are not those of a value.
+    pub unsafe fn write(&self, out: *mut u8) {
         let inputs: Vec<*const u8> = self.values.iter().flatten().map(|value| value.content().as_ptr()).collect();
         // SAFETY: `take` checked that every value has `n_elements` elements of the type, and the store refused types that are
         // not summed. A content is aligned to 8 bytes, or begins with an element of an array of the type. The caller promises
         // the rest.
-        unsafe { sum_range(self.codec.dtype, Order::LeftToRight, outs, &inputs, self.n_elements) };
+        unsafe { sum_range(self.codec.dtype, Order::LeftToRight, &[out], &inputs, self.n_elements) };
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
     fn total(sum: &Sum) -> Vec<f32> {
         let mut total = vec![f32::NAN; sum.n_elements];
         // SAFETY: the test has given all values. `total` has as many elements, which nothing else uses.
-        unsafe { sum.write(&[total.as_mut_ptr().cast()]) };
+        unsafe { sum.write(total.as_mut_ptr().cast()) };
         total
     }
 

@@ -3,10 +3,11 @@
 //! All state of a group is on this thread. Commands come through a channel, messages from the wire. Nothing here waits for
 //! another worker.
 
+mod collective;
 mod ending;
 
-use super::collect::{Collections, Wanted, chunks};
-use super::group::{AllReduce, Command};
+use super::collect::{Collections, Wanted};
+use super::group::Command;
 use super::job::{Job, RoundId, Running, overdue, workers};
 use super::lease::Lease;
 use super::liveness::{GroupOptions, Liveness, lost};
@@ -16,8 +17,8 @@ use super::wire::{Received, Wire};
 use mxrs_types::{Error, Result};
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Weak};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// Time between two looks at deadlines.
@@ -169,17 +170,24 @@ impl Talker {
                 Received::Message { from, packet } => self.message(from, packet)?,
                 Received::Lost { from, reason } => self.lose(from, &reason)?,
             }
+            // The others work on what follows from this message while this thread looks at the next one.
+            self.send()?;
         }
         if self.failed.is_none() {
-            let Self { outbox, wire, liveness, .. } = self;
-            outbox.send(&mut **wire, |to| liveness.sent(to))?;
-            wire.flush()?;
+            self.send()?;
+            self.wire.flush()?;
             if self.ticked.elapsed() >= TICK {
                 self.ticked = Instant::now();
                 self.tick()?;
             }
         }
         Ok(any)
+    }
+
+    /// Gives the wire the most urgent messages.
+    fn send(&mut self) -> Result<()> {
+        let Self { outbox, wire, liveness, failed, .. } = self;
+        if failed.is_none() { outbox.send(&mut **wire, |to| liveness.sent(to)) } else { Ok(()) }
     }
 
     fn message(&mut self, from: usize, packet: Packet) -> Result<()> {
@@ -274,48 +282,6 @@ impl Talker {
             self.leases.reserve(self.leases.len().max(64));
         }
         self.leases.push(Arc::downgrade(lease));
-    }
-
-    fn collect(&mut self, number: u64, bytes: &[u8], to_all: bool, wanted: Wanted) -> Result<()> {
-        let (rank, size) = (self.wire.rank(), self.wire.size());
-        for packet in chunks(number, bytes) {
-            let packet = Arc::new(packet);
-            match (to_all, rank) {
-                (true, _) => self.send_to_others(i32::MAX, packet),
-                (false, 0) => {}
-                (false, _) => self.outbox.push(0, i32::MAX, packet),
-            }
-        }
-        if !to_all && rank != 0 {
-            drop(wanted.reply.send(Ok(None)));
-            return Ok(());
-        }
-        for packet in chunks(number, bytes) {
-            self.collections.take(rank, &packet.header()?, packet)?;
-        }
-        self.collections.want(number, wanted);
-        self.collections.answer(size);
-        self.expect_none_left()
-    }
-
-    fn all_reduce(&mut self, mut sum: AllReduce) -> Result<Option<AllReduce>> {
-        // Others wait for what is queued, and would not come to this point without it.
-        while self.is_sending() {
-            self.turn()?;
-        }
-        // The first call, with one value, waits until all workers are here, so that the time is that of the second.
-        if !self.wire.all_reduce(&[0.0], &mut [0.0])? {
-            return Ok(None);
-        }
-        let since = Instant::now();
-        self.wire.all_reduce(&sum.values, &mut sum.sums)?;
-        sum.time = since.elapsed();
-        Ok(Some(sum))
-    }
-
-    /// Whether messages are queued, or are being sent.
-    fn is_sending(&mut self) -> bool {
-        !self.outbox.is_empty() || (0..self.wire.size()).any(|to| self.wire.n_unsent(to) > 0)
     }
 
     fn send_to_others(&mut self, priority: i32, packet: Arc<Packet>) {
