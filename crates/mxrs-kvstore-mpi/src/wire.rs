@@ -218,14 +218,17 @@ impl Wire for MpiWire {
         }
         for from in 0..self.size {
             let (mpi, incoming) = (&self.mpi, &mut self.incoming[from]);
-            while let Some(mut frame) = incoming.read(mpi, from, &mut |packet| room(from, packet))? {
+            // A message that is complete is handled before the next one is received: within a machine the library copies its
+            // bytes at once, and they stay in the cache.
+            loop {
+                if let Some(packet) = incoming.next(mpi)? {
+                    return Ok(Some(Received::Message { from, packet }));
+                }
+                let Some(mut frame) = incoming.read(mpi, from, &mut |packet| room(from, packet))? else { break };
                 if self.spare.len() < MOST_SPARE {
                     frame.clear();
                     self.spare.push(frame);
                 }
-            }
-            if let Some(packet) = incoming.next(mpi)? {
-                return Ok(Some(Received::Message { from, packet }));
             }
         }
         Ok(None)

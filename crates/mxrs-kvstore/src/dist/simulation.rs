@@ -6,10 +6,13 @@
 //! (rendezvous), which costs one more round trip. Then the receiver's thread handles the message: it copies the bytes, and an
 //! owner adds the values when all have arrived. Times come from measurements: see [`Machine`].
 
+mod event;
+
 use super::plan::{Rules, plan};
+use event::{Entry, Event, Message, Piece, What, Worker};
 use mxrs_types::{Error, Result};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 /// The most workers that are simulated: the time grows with their square.
 const MOST_WORKERS: usize = 4096;
@@ -33,8 +36,10 @@ pub struct Machine {
     pub key_s: f64,
     /// For each step, once.
     pub step_s: f64,
-    /// How many times as long the threads of workers take, because workers share processors.
-    pub sharing: f64,
+    /// For each piece of work, if more threads than processors take turns.
+    pub switch_s: f64,
+    /// The processors that the threads of all workers share; `None` if each worker has a processor for its thread.
+    pub processors: Option<usize>,
 }
 
 /// A key of a network, in the order of its layers.
@@ -76,84 +81,20 @@ pub struct Step {
     pub n_messages: u64,
 }
 
-/// An event, ordered by time and then by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Event {
-    /// In picoseconds, so that events have a total order.
-    at: u64,
-    number: u64,
-    what: What,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
-    /// The gradients of a key are ready on all workers.
-    Ready(usize),
-    /// The link of a worker is free.
-    Free(usize),
-    /// The first byte of a message is at its receiver.
-    Arrives(Message),
-    /// A message is handled.
-    Handled(Message),
-    /// The owner of a piece has added its values.
-    Added(u32),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Message {
-    from: u32,
-    to: u32,
-    /// The number of the piece among all pieces of all keys.
-    piece: u32,
-    is_outcome: bool,
-}
-
-/// A piece with the values that its owner waits for.
-struct Piece {
-    key: usize,
-    bytes: usize,
-    owner: usize,
-    /// The number of pieces of the same key and owner before this one.
-    turn: u32,
-    n_missing: usize,
-}
-
-/// A message that waits, or an outcome that waits for its next receivers. The order of the fields is that of sending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    urgency: i64,
-    order: u64,
-    /// Messages of one key go to the owners in turn, and every worker begins with the next one: not all with the first.
-    turn: u32,
-    distance: u32,
-    piece: u32,
-    is_outcome: bool,
-    /// The number of receivers that an outcome has been sent to.
-    served: u32,
-}
-
-/// A worker: what it has to send, the most urgent first, and when its links and its thread are free.
-#[derive(Default)]
-struct Worker {
-    queue: BTreeSet<Entry>,
-    is_sending: bool,
-    link_free: u64,
-    thread_free: u64,
-    sent_bytes: u64,
-    /// By key, the pieces that have not arrived.
-    missing: Vec<u32>,
-}
-
 struct Simulation<'a> {
     machine: &'a Machine,
     store: SimulatedStore,
     pieces: Vec<Piece>,
+    /// The number of the first piece of each key, and the number of all pieces.
+    first_pieces: Vec<usize>,
     workers: Vec<Worker>,
     events: BinaryHeap<Reverse<Event>>,
     n_events: u64,
     n_messages: u64,
     /// By key, when the last worker has all of it.
     done: Vec<u64>,
+    /// When each of the shared processors is free.
+    processors: Vec<u64>,
 }
 
 const PICOSECONDS: f64 = 1e12;
@@ -171,8 +112,8 @@ pub fn simulate(keys: &[SimulatedKey], n_workers: usize, store: SimulatedStore, 
         return Err(Error::invalid("number of workers to simulate", n_workers, format!("1 to {MOST_WORKERS}")));
     }
     let Machine { latency_s, link_s_per_byte, message_s, copy_s_per_byte, .. } = *machine;
-    let Machine { add_s_per_byte, key_s, step_s, sharing, .. } = *machine;
-    let costs = [latency_s, link_s_per_byte, message_s, copy_s_per_byte, add_s_per_byte, key_s, step_s, sharing];
+    let Machine { add_s_per_byte, key_s, step_s, switch_s, .. } = *machine;
+    let costs = [latency_s, link_s_per_byte, message_s, copy_s_per_byte, add_s_per_byte, key_s, step_s, switch_s];
     let of_layers = keys.iter().flat_map(|key| [key.forward_s, key.backward_s]);
     if let Some(cost) = costs.into_iter().chain(of_layers).find(|cost| !(0.0..=1e6).contains(cost)) {
         return Err(Error::invalid("cost of a message or a layer", cost, "seconds from 0 to 1000000"));
@@ -199,12 +140,17 @@ impl<'a> Simulation<'a> {
                 Piece { key, bytes: 4 * piece.elements.len(), owner: piece.owner, turn, n_missing: n_workers }
             }));
         }
+        let mut first_pieces = vec![0; keys.len() + 1];
+        pieces.iter().for_each(|piece| first_pieces[piece.key + 1] += 1);
+        (0..keys.len()).for_each(|key| first_pieces[key + 1] += first_pieces[key]);
         let mut missing = vec![0; keys.len()];
         pieces.iter().for_each(|piece| missing[piece.key] += 1);
         let worker = || Worker { missing: missing.clone(), ..Worker::default() };
         let workers = (0..n_workers).map(|_| worker()).collect();
         let done = vec![0; keys.len()];
-        Self { machine, store, pieces, workers, events: BinaryHeap::new(), n_events: 0, n_messages: 0, done }
+        let processors = vec![0; machine.processors.map_or(0, |n| n.min(MOST_WORKERS))];
+        let events = BinaryHeap::new();
+        Self { machine, store, pieces, first_pieces, workers, events, n_events: 0, n_messages: 0, done, processors }
     }
 
     fn push(&mut self, at: u64, what: What) {
@@ -218,12 +164,13 @@ impl<'a> Simulation<'a> {
         let mut now = forward;
         for (number, key) in keys.iter().enumerate().rev() {
             now += key.backward_s;
-            self.push(picoseconds(now + self.machine.key_s * self.machine.sharing), What::Ready(number));
+            self.push(picoseconds(now), What::Ready(number));
         }
         let computed = now;
         while let Some(Reverse(event)) = self.events.pop() {
             match event.what {
                 What::Ready(key) => self.ready(event.at, key),
+                What::Pushed(worker, key) => self.pushed(event.at, worker, key),
                 What::Free(worker) => {
                     self.workers[worker].is_sending = false;
                     self.send(event.at, worker);
@@ -260,23 +207,28 @@ impl<'a> Simulation<'a> {
     }
 
     fn ready(&mut self, now: u64, key: usize) {
-        let urgency = self.urgency(key);
-        let pieces: Vec<u32> = (0u32..).zip(&self.pieces).filter(|(_, p)| p.key == key).map(|(i, _)| i).collect();
-        let n = self.workers.len();
-        self.n_events += 1;
-        for worker in 0..n {
-            for &piece in &pieces {
-                let Piece { owner, turn, .. } = self.pieces[piece as usize];
-                if owner == worker {
-                    self.value(now, worker, piece);
-                } else {
-                    let (distance, order) = (((owner + n - worker) % n) as u32, self.n_events);
-                    let entry = Entry { urgency, order, turn, distance, piece, is_outcome: false, served: 0 };
-                    self.workers[worker].queue.insert(entry);
-                }
-            }
-            self.send(now, worker);
+        for worker in 0..self.workers.len() {
+            let at = self.work(worker, now, self.machine.key_s);
+            self.push(at, What::Pushed(worker, key));
         }
+    }
+
+    fn pushed(&mut self, now: u64, worker: usize, key: usize) {
+        let (urgency, n) = (self.urgency(key), self.workers.len());
+        let pieces = self.first_pieces[key]..self.first_pieces[key + 1];
+        self.n_events += 1;
+        for number in pieces {
+            let Piece { owner, turn, .. } = self.pieces[number];
+            let piece = number as u32;
+            if owner == worker {
+                self.value(now, worker, piece);
+            } else {
+                let (distance, order) = (((owner + n - worker) % n) as u32, self.n_events);
+                let entry = Entry { urgency, order, turn, distance, piece, is_outcome: false, served: 0 };
+                self.workers[worker].queue.insert(entry);
+            }
+        }
+        self.send(now, worker);
     }
 
     /// Starts to send the most urgent message of a worker, if its link is free.
@@ -308,14 +260,30 @@ impl<'a> Simulation<'a> {
         self.push(now + picoseconds(trips * self.machine.latency_s), What::Arrives(message));
     }
 
+    /// When the thread of a worker has done this work, if it can begin now or later.
+    fn work(&mut self, worker: usize, now: u64, seconds: f64) -> u64 {
+        let n_workers = self.workers.len();
+        let thread = &mut self.workers[worker].thread_free;
+        let mut start = now.max(*thread);
+        let mut work = picoseconds(seconds);
+        if let Some(processor) = self.processors.iter_mut().min() {
+            start = start.max(*processor);
+            let takes_turns = self.machine.processors.is_some_and(|n| n < n_workers);
+            work += if takes_turns { picoseconds(self.machine.switch_s) } else { 0 };
+            *processor = start + work;
+        }
+        *thread = start + work;
+        *thread
+    }
+
     fn arrive(&mut self, now: u64, message: Message) {
         let bytes = self.pieces[message.piece as usize].bytes as f64;
-        let Machine { link_s_per_byte, message_s, copy_s_per_byte, sharing, .. } = *self.machine;
-        let worker = &mut self.workers[message.to as usize];
+        let Machine { link_s_per_byte, message_s, copy_s_per_byte, .. } = *self.machine;
+        let to = message.to as usize;
+        let worker = &mut self.workers[to];
         worker.link_free = worker.link_free.max(now) + picoseconds(bytes * link_s_per_byte);
-        let work = picoseconds((message_s + bytes * copy_s_per_byte) * sharing);
-        worker.thread_free = worker.thread_free.max(worker.link_free) + work;
-        let at = worker.thread_free;
+        let received = worker.link_free;
+        let at = self.work(to, received, message_s + bytes * copy_s_per_byte);
         self.push(at, What::Handled(message));
     }
 
@@ -334,10 +302,7 @@ impl<'a> Simulation<'a> {
             return;
         }
         let (bytes, n) = (piece.bytes as f64, self.workers.len() as f64);
-        let work = picoseconds(bytes * n * self.machine.add_s_per_byte * self.machine.sharing);
-        let worker = &mut self.workers[owner];
-        worker.thread_free = worker.thread_free.max(now) + work;
-        let at = worker.thread_free;
+        let at = self.work(owner, now, bytes * n * self.machine.add_s_per_byte);
         self.push(at, What::Added(number));
     }
 
@@ -359,7 +324,7 @@ impl<'a> Simulation<'a> {
         let missing = &mut self.workers[worker].missing[key];
         *missing -= 1;
         if *missing == 0 {
-            let at = now + picoseconds(self.machine.key_s * self.machine.sharing);
+            let at = self.work(worker, now, self.machine.key_s);
             self.done[key] = self.done[key].max(at);
         }
     }

@@ -1,3 +1,5 @@
+//! Messages that are written and read, damaged and cut.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! The model against formulas: `2 (n - 1) / n * M / B` for owners, and times that are counted by hand.
+
 use super::*;
 
 /// A network card without other costs: 1 GB/s, and no latency.
@@ -10,7 +12,8 @@ const LINK: Machine = Machine {
     add_s_per_byte: 0.0,
     key_s: 0.0,
     step_s: 0.0,
-    sharing: 1.0,
+    switch_s: 0.0,
+    processors: None,
 };
 const STORE: SimulatedStore = SimulatedStore { big_array_elements: 1_000_000, slice_elements: None, by_priority: true };
 
@@ -87,9 +90,16 @@ fn latency_and_announcements_count_once_for_each_message() {
 
 #[test]
 fn a_thread_adds_and_copies_one_message_after_the_other() {
-    let machine = Machine { link_s_per_byte: 0.0, add_s_per_byte: 1e-6, copy_s_per_byte: 1e-6, sharing: 2.0, ..LINK };
-    // 1000 bytes: the owner copies one value and adds two; the other worker copies the sum. Everything takes twice as long.
-    close(simulate(&[key(250, 0.0, 0.0)], 2, STORE, &machine).unwrap().seconds, 2.0 * (1.0 + 2.0 + 1.0) * 1e-3, 1e-6);
+    let machine = Machine { link_s_per_byte: 0.0, add_s_per_byte: 1e-6, copy_s_per_byte: 1e-6, ..LINK };
+    // 1000 bytes: the owner copies one value and adds two; the other worker copies the sum.
+    let seconds = |n, machine: &Machine| simulate(&[key(250, 0.0, 0.0)], n, STORE, machine).unwrap().seconds;
+    close(seconds(2, &machine), (1.0 + 2.0 + 1.0) * 1e-3, 1e-6);
+    // Of three workers, two copy the sum: at once, or in turn on one processor.
+    close(seconds(3, &machine), (2.0 + 3.0 + 1.0) * 1e-3, 1e-6);
+    close(seconds(3, &Machine { processors: Some(1), ..machine }), (2.0 + 3.0 + 2.0) * 1e-3, 1e-6);
+    // Each piece of work is a switch: two values, the addition and two copies, and the push and the end of the key.
+    let switching = Machine { processors: Some(1), switch_s: 1e-3, ..machine };
+    close(seconds(3, &switching), (2.0 + 3.0 + 2.0 + 5.0 + 6.0) * 1e-3, 1e-6);
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Costs {
     message: f64,
     key: f64,
     step: f64,
+    /// For each piece of work of threads that take turns on processors.
+    switch: f64,
     /// To copy and to add a byte that is in the caches.
     near: [f64; 2],
     /// To copy and to add a byte that is not.
@@ -32,8 +34,8 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// The machine for loads of this many bytes, whose processors the threads of workers share.
-    pub fn machine(&self, bytes: usize, sharing: f64) -> Machine {
+    /// The machine for loads of this many bytes, and the processors that the threads of all workers share, if they do.
+    pub fn machine(&self, bytes: usize, processors: Option<usize>) -> Machine {
         let [copy, add] = if bytes > NEAR_BYTES { self.far } else { self.near };
         Machine {
             latency_s: 0.0,
@@ -44,13 +46,14 @@ impl Costs {
             add_s_per_byte: add,
             key_s: self.key,
             step_s: self.step,
-            sharing,
+            switch_s: self.switch,
+            processors,
         }
     }
 
-    fn values(&mut self) -> [&mut f64; 7] {
+    fn values(&mut self) -> [&mut f64; 8] {
         let ([near_copy, near_add], [far_copy, far_add]) = (&mut self.near, &mut self.far);
-        [&mut self.message, &mut self.key, &mut self.step, near_copy, near_add, far_copy, far_add]
+        [&mut self.message, &mut self.key, &mut self.step, &mut self.switch, near_copy, near_add, far_copy, far_add]
     }
 }
 
@@ -99,7 +102,7 @@ struct Speed {
     seconds: [f64; 3],
 }
 
-/// Fits the costs to the reports of the fewest workers, and predicts all.
+/// Fits the costs to all reports but those of the most workers, and predicts all.
 ///
 /// # Errors
 /// [`Failure::Input`] if a file is not a report, or if there is no measurement of at least two workers.
@@ -126,11 +129,13 @@ pub fn fit(paths: &[PathBuf]) -> Outcome<Fitted> {
         };
         all.extend(report.cases.iter().filter_map(of));
     }
-    let Some(fewest) = all.iter().map(|measured| measured.workers).min() else {
+    let numbers = all.iter().map(|measured| measured.workers);
+    let Some((fewest, most)) = numbers.clone().min().zip(numbers.max()) else {
         let error = Error::invalid("--measured", "no measurement of several workers", "reports of `mxrs bandwidth`");
         return Err(Failure::Input(error));
     };
-    all.iter_mut().for_each(|measured| measured.is_fitted = measured.workers == fewest);
+    let is_fitted = |measured: &Measured| measured.workers < most || fewest == most;
+    all.iter_mut().for_each(|measured| measured.is_fitted = is_fitted(measured));
     let used: Vec<Measured> = all.iter().filter(|measured| measured.is_fitted).cloned().collect();
     let mut costs = Costs::default();
     let loss = |costs: &Costs| -> Result<f64> {
@@ -182,8 +187,7 @@ fn predict(costs: &Costs, measured: &Measured, processors: usize) -> Result<f64>
     let keys = vec![SimulatedKey { n_elements, forward_s: 0.0, backward_s: 0.0 }; measured.keys];
     let slice_elements = (measured.kv_store == "p3").then_some(super::SLICE);
     let store = SimulatedStore { big_array_elements: super::BIG_ARRAY, slice_elements, by_priority: true };
-    let sharing = (measured.workers as f64 / processors as f64).max(1.0);
-    Ok(simulate(&keys, measured.workers, store, &costs.machine(measured.bytes, sharing))?.seconds)
+    Ok(simulate(&keys, measured.workers, store, &costs.machine(measured.bytes, Some(processors)))?.seconds)
 }
 
 #[cfg(test)]
@@ -193,7 +197,8 @@ mod tests {
     /// Measurements that the model itself gives for other costs: the fit finds costs that predict them.
     #[test]
     fn costs_are_found_again() {
-        let truth = Costs { message: 9e-6, key: 20e-6, step: 150e-6, near: [2e-10, 1e-10], far: [5e-10, 2e-10] };
+        let truth =
+            Costs { message: 9e-6, key: 20e-6, step: 150e-6, switch: 5e-6, near: [2e-10, 1e-10], far: [5e-10, 2e-10] };
         let dir = tempfile::tempdir().unwrap();
         let report = |workers: usize| {
             let case = |keys: usize, bytes: usize| {
@@ -219,8 +224,8 @@ mod tests {
                 .unwrap();
             path
         };
-        let fitted = fit(&[report(4), report(2)]).unwrap_or_else(|failure| panic!("{failure}"));
-        assert_eq!(fitted.all.iter().filter(|measured| measured.is_fitted).count(), 5);
+        let fitted = fit(&[report(4), report(2), report(6)]).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(fitted.all.iter().filter(|measured| measured.is_fitted).count(), 10);
         for measured in &fitted.all {
             let error = measured.predicted / measured.seconds - 1.0;
             assert!(error.abs() < 0.05, "{measured:?}");

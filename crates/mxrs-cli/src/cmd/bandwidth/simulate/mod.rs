@@ -27,7 +27,7 @@ const SLICE: u64 = 40_000;
 #[command(after_help = "Examples:\n  mxrs launch -n 2 --launcher mpi -- mxrs bandwidth --format json > two.json\n  \
                         mxrs bandwidth simulate --measured two.json --network resnet-50,vgg-16 --link 10")]
 pub struct Args {
-    /// Reports of `mxrs bandwidth --format json`. The costs are fitted to those of the fewest workers, and the others are
+    /// Reports of `mxrs bandwidth --format json`. The costs are fitted to all but those of the most workers, which are
     /// predicted [default: costs of a Xeon with AMX, fitted to 2 workers on 2 cores]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     measured: Vec<PathBuf>,
@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Outcome {
                     latency_s: args.latency * 1e-6,
                     link_s_per_byte: 8e-9 / link,
                     eager_bytes: EAGER_BYTES,
-                    ..costs.machine(usize::MAX, 1.0)
+                    ..costs.machine(usize::MAX, None)
                 };
                 for &workers in &args.workers {
                     let step = simulate(&keys, workers, *store, &machine).map_err(Failure::binding)?;
