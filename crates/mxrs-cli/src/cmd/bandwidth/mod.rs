@@ -77,7 +77,7 @@ fn size(text: &str) -> Result<usize, String> {
     };
     let n: usize = digits.parse().map_err(|_| "expected a number of bytes, such as 64K or 1M".to_owned())?;
     match n.checked_mul(1 << shift) {
-        Some(n) if n >= ELEMENT_BYTES && n <= MOST_BYTES && n.is_multiple_of(ELEMENT_BYTES) => Ok(n),
+        Some(n) if (ELEMENT_BYTES..=MOST_BYTES).contains(&n) && n.is_multiple_of(ELEMENT_BYTES) => Ok(n),
         _ => Err(format!("expected a multiple of {ELEMENT_BYTES} of at most {MOST_BYTES} bytes")),
     }
 }
