@@ -152,7 +152,7 @@ fn group_with(how: GroupOptions) -> std::sync::Arc<Group> {
     let place = settings.place().filter(|place| place.by != PlacedBy::Torchrun);
     let options = MpiOptions {
         library: settings.distributed.mpi_library.clone(),
-        first: place.map(|place| if place.by == PlacedBy::OpenMpi { Abi::OpenMpi } else { Abi::Mpich }),
+        first: place.map(|place| if place.by == PlacedBy::Pmi { Abi::Mpich } else { Abi::OpenMpi }),
         n_workers: place.and_then(|place| place.size),
         rank: place.map(|place| place.rank),
     };
