@@ -38,6 +38,7 @@
 // `served` read and write arrays from tasks, and from the thread that completes such a task.
 #![allow(unsafe_code)]
 
+pub mod bandwidth;
 mod compression;
 pub mod dist;
 mod in_process;

@@ -1,5 +1,6 @@
 //! The interface of all stores.
 
+use crate::dist::AllReduce;
 use crate::{Compression, Key, RowSparse, StoreType, Updater, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Error, Result};
@@ -171,6 +172,16 @@ pub trait KvStore: Send + Sync {
     /// Fails if a worker is lost.
     fn gather(&self, bytes: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         Ok(Some(vec![bytes.to_vec()]))
+    }
+
+    /// Sums values of all workers by the transport's own function, such as `MPI_Allreduce`, with which this store is compared.
+    /// `None` if the transport has none. All workers call it at the same time, while nothing else is exchanged.
+    ///
+    /// # Errors
+    /// Fails if the transport fails, or if a worker is lost.
+    fn transport_sum(&self, sum: AllReduce) -> Result<Option<AllReduce>> {
+        let _ = sum;
+        Ok(None)
     }
 
     /// Waits until all workers have called this function.

@@ -65,7 +65,7 @@ pub mod kvstore {
     pub use mxrs_kvstore::{
         Compression, Constructor, Family, Key, KvStore, KvStoreOptions, LinkSource, MakeUpdater, NAMES, RowPull,
         RowSparse, ServedValue, ServerUpdater, StoreRegistry, StoreType, SumWatch, Update, Updater, UpdaterSettings,
-        Value, dist, served, tree,
+        Value, bandwidth, dist, served, tree,
     };
 }
 

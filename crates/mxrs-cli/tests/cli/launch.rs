@@ -185,6 +185,22 @@ fn a_killed_worker_is_an_error_of_all() {
     }
 }
 
+/// A limit on the size of files has the effect of a full disk. Only the first worker writes checkpoints.
+#[test]
+fn a_checkpoint_that_cannot_be_written_ends_all() {
+    let since = Instant::now();
+    let dir = tempfile::tempdir().unwrap();
+    let training = training("dist_sync", &dir.path().join("net"), &["--num-epochs", "3"]);
+    let words = training.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+    let program = env!("CARGO_BIN_EXE_mxrs");
+    let ran = shells("2", &[], &format!("trap '' XFSZ; ulimit -f 8; exec '{program}' {words}"));
+    let err = ran.failed(1);
+    assert!(err.contains("File too large") || err.contains("too large"), "{err}");
+    let of_other = err.lines().filter(|line| line.starts_with("[worker 1 "));
+    assert!(of_other.clone().any(|line| line.contains("worker 0")), "{err}");
+    assert!(since.elapsed() < Duration::from_secs(60), "{:?}", since.elapsed());
+}
+
 #[test]
 fn a_store_of_several_workers_needs_a_launcher() {
     let dir = tempfile::tempdir().unwrap();

@@ -7,8 +7,10 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The most elements of a piece in stores that are not `p3`: 1 MiB of float32.
-const MOST_ELEMENTS: usize = 1 << 18;
+/// The most elements of a piece: 256 KiB of float32. A piece that was received stays in a second-level cache while it is added.
+const MOST_ELEMENTS: usize = 1 << 16;
+/// The most elements of a slice in `p3`, whatever the setting is: messages have a bounded size.
+const MOST_SLICE: usize = 1 << 18;
 
 /// Some elements of a key, with the worker that sums them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub(super) fn plan(sizes: &[usize], rules: &Rules) -> Vec<Vec<Piece>> {
     let n_workers = rules.n_workers.max(1);
     let mut pieces = vec![Vec::new(); sizes.len()];
     if let Some(most) = rules.slice_elements {
-        let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
+        let most = usize::try_from(most).unwrap_or(usize::MAX).clamp(1, MOST_SLICE);
         let mut n_slices = 0;
         for (pieces, &n) in pieces.iter_mut().zip(sizes) {
             for elements in cut(0..n, most) {

@@ -1,8 +1,9 @@
 //! The store of one worker.
 
+mod direct;
 mod planning;
 
-use super::group::{Command, Group};
+use super::group::{AllReduce, Command, Group};
 use super::job::RoundId;
 use super::plan::{Piece, Rules, plan};
 use super::sum::Codec;
@@ -97,7 +98,14 @@ impl DistSync {
         NdArray::empty(&self.context, shape, dtype, Device::cpu(0), "kvstore")
     }
 
-    fn push_all(&self, state: &mut State, groups: &[Grouped<Values>], priority: i32) -> Result<()> {
+    /// Pushes values. `direct` are arrays that get the new values together with the store's own copy, one for each group or none.
+    fn push_all(
+        &self,
+        state: &mut State,
+        groups: &[Grouped<Values>],
+        direct: &[Option<NdArray>],
+        priority: i32,
+    ) -> Result<()> {
         // All values are checked before the first message: a round that not all workers begin never ends.
         for (entry, values) in groups {
             if let Values::RowSparse(_) = values {
@@ -110,12 +118,13 @@ impl DistSync {
         }
         self.plan(state)?;
         let (mut updates, mut rounds) = (Vec::new(), Vec::new());
-        for (entry, values) in groups {
+        for (i, (entry, values)) in groups.iter().enumerate() {
             let Values::Dense(arrays) = values else { continue };
             let State { entries, reducer, buffers, .. } = state;
             let mut local = LocalSum { context: &self.context, entries, reducer: &mut **reducer, buffers };
             let value = local.on_host(*entry, arrays, priority)?;
-            let (round, update) = self.push_key(state, *entry, &value, priority)?;
+            let outs = direct.get(i).and_then(Option::as_ref);
+            let (round, update) = self.push_key(state, *entry, &value, outs, priority)?;
             updates.extend(update);
             rounds.push((*entry, round));
         }
@@ -132,6 +141,7 @@ impl DistSync {
         state: &mut State,
         entry: usize,
         value: &NdArray,
+        out: Option<&NdArray>,
         priority: i32,
     ) -> Result<(Round, Option<Update>)> {
         let (stored, number) = (state.entries.stored(entry).clone(), state.entries.number(entry));
@@ -147,7 +157,7 @@ impl DistSync {
         let round = self.round(entry, key.n_pushes, &key.label, &key.pieces, codec, priority);
         key.n_pushes += 1;
         if state.updater.is_none() {
-            exchange(&round, &value, &stored)?;
+            exchange(&round, &value, &stored, out.map_or(&[], std::slice::from_ref))?;
             return Ok((round, None));
         }
         if key.own.is_empty() {
@@ -251,7 +261,7 @@ impl KvStore for DistSync {
         let _call = api_call("KvStore::push");
         let mut state = self.state.lock();
         let groups = state.entries.group_values(values)?;
-        self.push_all(&mut state, &groups, priority)
+        self.push_all(&mut state, &groups, &[], priority)
     }
 
     fn pull(&self, outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
@@ -267,8 +277,12 @@ impl KvStore for DistSync {
         let values = state.entries.group_values(values)?;
         let outs = if outs.is_empty() { state.entries.own_outs(&values)? } else { state.entries.group_outs(outs)? };
         state.entries.check_counts(&values, &outs)?;
-        self.push_all(&mut state, &values, priority)?;
-        self.pull_all(&mut state, &outs, priority)
+        let direct = self.direct(&state, &values, &outs);
+        self.push_all(&mut state, &values, &direct, priority)?;
+        let mut rest = outs;
+        let mut is_direct = direct.iter().map(Option::is_some);
+        rest.retain(|_| !is_direct.next().unwrap_or(false));
+        self.pull_all(&mut state, &rest, priority)
     }
 
     fn row_sparse_pull(&self, _: &[RowPull], _: i32) -> Result<Vec<Vec<RowSparse>>> {
@@ -354,6 +368,10 @@ impl KvStore for DistSync {
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.group.all_gather(bytes)
+    }
+
+    fn transport_sum(&self, sum: AllReduce) -> Result<Option<AllReduce>> {
+        self.group.all_reduce(sum)
     }
 
     fn gather(&self, bytes: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {

@@ -39,6 +39,8 @@ pub(crate) struct Exchange {
     /// By device, then by parameter.
     copies: Vec<Vec<Parameter>>,
     store: Option<InUse>,
+    /// By parameter, the number of writes of the first gradient after [`Self::clip`] has summed it for the next step.
+    summed: Mutex<Vec<u64>>,
 }
 
 /// A store that is in use.
@@ -89,7 +91,7 @@ impl Exchange {
         if decided.is_none() && copies.len() > 1 {
             tracing::warn!("The devices train apart: there is no key-value store that sums their gradients");
         }
-        let mut exchange = Self { nd: nd.clone(), updater, copies, store: None };
+        let mut exchange = Self { nd: nd.clone(), updater, copies, store: None, summed: Mutex::default() };
         if let Some((store, on_store)) = decided {
             exchange.begin(store, on_store, options).context(|| "preparing the key-value store".to_owned())?;
         }
@@ -151,8 +153,9 @@ impl Exchange {
     /// Returns an error if an operator or the store fails.
     pub fn step(&self) -> Result<()> {
         let _paused = autograd::pause();
-        for i in 0..self.n_params() {
-            self.reduce(i, |_| true)?;
+        let summed = std::mem::take(&mut *self.summed.lock());
+        if summed.is_empty() || summed != self.n_writes() {
+            (0..self.n_params()).try_for_each(|i| self.reduce(i, |_| true))?;
         }
         if self.is_on_store() {
             return Ok(());
@@ -205,19 +208,38 @@ impl Exchange {
     }
 
     /// Scales the gradients so that their norm over all parameters is at most `max_norm`, and returns the norm before. Of
-    /// several devices it is the norm of the sums; `are_summed` says whether every device has the sums already. Waits for
-    /// the gradients.
+    /// several devices it is the norm of the sums; `are_summed` says whether every device has the sums already. Several workers
+    /// sum their gradients now, and [`Self::step`] does not sum them again. All workers compute the same norm. Waits for the
+    /// gradients.
     ///
     /// # Errors
-    /// Fails as [`crate::clip_global_norm`] does.
+    /// Fails as [`crate::clip_global_norm`] does. Also fails if a store of several workers updates the weights: it does so key
+    /// by key, before the norm is known.
     pub fn clip(&self, max_norm: f64, are_summed: bool) -> Result<f64> {
         // An asynchronous store updates by the gradient of one worker.
         let are_added = self.store().is_some_and(|store| store.store_type().family() != Family::DistAsync);
-        if self.num_workers() > 1 && are_added && !are_summed {
-            let reason = "the sum of the gradients is known after the exchange; a trainer with update_on_kvstore = false can \
-                          call allreduce_grads before";
-            return Err(Error::not_built("clipping of gradients of several workers", reason));
+        let several = self.num_workers() > 1 && are_added;
+        if several && !are_summed {
+            if self.is_on_store() {
+                let got = "true, with clipping by the norm of all gradients";
+                let expected = "false: a store of several workers updates each weight before this norm is known";
+                return Err(Error::invalid("update_on_kvstore", got, expected));
+            }
+            (0..self.n_params()).try_for_each(|i| self.reduce(i, |_| true))?;
         }
+        let norm = self.scale(max_norm, are_summed || several)?;
+        if several && !are_summed {
+            *self.summed.lock() = self.n_writes();
+        }
+        Ok(norm)
+    }
+
+    /// The number of writes of the first gradient of each parameter.
+    fn n_writes(&self) -> Vec<u64> {
+        self.copies.first().map_or(Vec::new(), |copy| copy.iter().map(|param| param.grad.n_writes()).collect())
+    }
+
+    fn scale(&self, max_norm: f64, are_summed: bool) -> Result<f64> {
         let of_copy = |copy: &Vec<Parameter>| copy.iter().map(|param| param.grad.clone()).collect::<Vec<NdArray>>();
         let grads: Vec<Vec<NdArray>> = self.copies.iter().map(of_copy).collect();
         let all: Vec<&NdArray> = grads.iter().flatten().collect();

@@ -98,7 +98,9 @@ pub fn options(
     workers: Option<&Arc<dyn KvStore>>,
 ) -> Outcome<StoreOptions> {
     if let Some(store) = workers {
-        return Ok(StoreOptions { compression, ..StoreOptions::new(Arc::clone(store)) });
+        // The norm is known when all gradients are summed, so every worker updates its own weights then.
+        let update_on_kvstore = training.clip_norm.map(|_| false);
+        return Ok(StoreOptions { compression, update_on_kvstore, ..StoreOptions::new(Arc::clone(store)) });
     }
     if n_contexts == 1 && compression.is_none() {
         return Ok(StoreOptions::new(KvStoreChoice::None));
