@@ -14,7 +14,7 @@
 
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
-use mxrs_op::{OpDef, Sample, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -111,6 +111,7 @@ impl Formula for SelfQk {
     const NAME: &'static str = "_contrib_interleaved_matmul_selfatt_qk";
     const SUMMARY: &'static str = "products of queries and keys";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_selfatt_qk";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::widest);
     const INPUTS: &'static [&'static str] = &["queries_keys_values"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries_keys_values"];
 
@@ -145,6 +146,7 @@ impl Formula for SelfValues {
     const NAME: &'static str = "_contrib_interleaved_matmul_selfatt_valatt";
     const SUMMARY: &'static str = "values weighted with attention";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_selfatt_valatt";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::widest);
     const INPUTS: &'static [&'static str] = &["queries_keys_values", "attention"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries_keys_values", "attention"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];
@@ -185,6 +187,7 @@ impl Formula for CrossQk {
     const NAME: &'static str = "_contrib_interleaved_matmul_encdec_qk";
     const SUMMARY: &'static str = "products of queries and keys";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_encdec_qk";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::widest);
     const INPUTS: &'static [&'static str] = &["queries", "keys_values"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries", "keys_values"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];
@@ -223,6 +226,7 @@ impl Formula for CrossValues {
     const NAME: &'static str = "_contrib_interleaved_matmul_encdec_valatt";
     const SUMMARY: &'static str = "values weighted with attention";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_encdec_valatt";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::widest);
     const INPUTS: &'static [&'static str] = &["keys_values", "attention"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "keys_values", "attention"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];

@@ -65,6 +65,7 @@ fn twin<F: UnaryFn>(name: &'static str, aliases: &'static [&'static str], inputs
         aliases,
         inputs: InputNames::Fixed(inputs),
         precision: Precision::float32,
+        precision_float16: None,
         companions: Vec::new,
         ..unary_definition::<F>()
     }

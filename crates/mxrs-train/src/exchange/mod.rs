@@ -10,6 +10,7 @@
 //! and [`divided`] joins them for a checkpoint.
 
 mod divided;
+mod finite;
 mod on_store;
 mod options;
 
@@ -37,6 +38,8 @@ pub(crate) struct Exchange {
     /// By device, then by parameter.
     copies: Vec<Vec<Parameter>>,
     store: Option<InUse>,
+    /// Whether the store compresses gradients.
+    is_compressing: bool,
 }
 
 /// A store that is in use.
@@ -87,7 +90,8 @@ impl Exchange {
         if decided.is_none() && copies.len() > 1 {
             tracing::warn!("The devices train apart: there is no key-value store that sums their gradients");
         }
-        let mut exchange = Self { nd: nd.clone(), updater, copies, store: None };
+        let is_compressing = decided.is_some() && options.compression.is_some();
+        let mut exchange = Self { nd: nd.clone(), updater, copies, store: None, is_compressing };
         if let Some((store, on_store)) = decided {
             exchange.begin(store, on_store, options).context(|| "preparing the key-value store".to_owned())?;
         }
@@ -121,6 +125,11 @@ impl Exchange {
     /// The optimizer and its states.
     pub fn updater(&self) -> MutexGuard<'_, Updater> {
         self.updater.lock()
+    }
+
+    /// Calls single operators.
+    pub fn imperative(&self) -> &Imperative {
+        &self.nd
     }
 
     /// The copies of the parameters, by device and then by parameter.
