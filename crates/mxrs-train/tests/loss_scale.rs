@@ -5,6 +5,7 @@ mod common;
 use common::{Net, StoreHost, batch, bits, context, examples, fit_options, iter, log_of, options, sgd, small_net};
 use mxrs_data::{DataBatch, DataDesc, DataIter};
 use mxrs_exec::GradReq;
+use mxrs_format::Dense;
 use mxrs_graph::{Graph, Symbol};
 use mxrs_kvstore::dist::{DistSync, Group, GroupOptions, local_workers};
 use mxrs_kvstore::{KvStore, KvStoreOptions};
@@ -88,6 +89,11 @@ fn in_float32_a_scale_changes_no_bit() {
     }
 }
 
+/// A batch of 8 examples.
+fn batch_of(data: Vec<Dense>, labels: Vec<Dense>) -> DataBatch {
+    DataBatch { data, labels, index: (0..8).collect(), pad: 0 }
+}
+
 #[test]
 fn gradients_of_inputs_and_of_outputs_that_are_no_losses_take_the_scale_into_account() {
     let mut net = Net::default();
@@ -102,7 +108,7 @@ fn gradients_of_inputs_and_of_outputs_that_are_no_losses_take_the_scale_into_acc
         module.bind(&[DataDesc::new("data", [8, 6], DType::F32)], &[], how).unwrap();
         module.init_params(None, &fit_options(1).init).unwrap();
         let (data, _) = examples(3, 8, 3);
-        module.forward(DataBatch { data: vec![data], ..DataBatch::default() }, true).unwrap();
+        module.forward(batch_of(vec![data], Vec::new()), true).unwrap();
         let head = NdArray::from_slice(module.context(), [8, 6], &common::numbers(5, 48)).unwrap();
         module.backward(&[head]).unwrap();
         let scaled = module.executor().unwrap().gradient("data").unwrap().to_vec::<f32>().unwrap();
@@ -186,15 +192,15 @@ fn small_gradients_survive_in_float16() {
         let before = weight(&module);
         let (data, _) = examples(3, 8, 3);
         let label = mxrs_format::Tensor::from_slice([8, 3], &common::numbers(4, 24)).unwrap().into_dense().unwrap();
-        module.forward_backward(DataBatch { data: vec![data], labels: vec![label], ..DataBatch::default() }).unwrap();
+        module.forward_backward(batch_of(vec![data], vec![label])).unwrap();
         module.update().unwrap();
         weight(&module).iter().zip(before).map(|(after, before)| after - before).collect::<Vec<f32>>()
     };
     let want = moved(None, None);
-    assert!(want.iter().all(|step| step.abs() > 1e-4), "{want:?}");
+    let size = want.iter().fold(0.0f32, |most, step| most.max(step.abs()));
+    assert!(size > 0.01, "{want:?}");
     assert!(moved(Some(DType::F16), None).iter().all(|step| *step == 0.0));
     let got = moved(Some(DType::F16), Some(LossScaler::dynamic()));
-    let size = want.iter().fold(0.0f32, |most, step| most.max(step.abs()));
     for (got, want) in got.iter().zip(&want) {
         // Products of 8 terms, each rounded to 11 bits.
         assert!((got - want).abs() <= size * 8.0 / 1024.0, "{got} instead of {want}");
@@ -251,7 +257,7 @@ fn a_training_in_float16_resumes_bit_by_bit_with_its_scale() {
 /// All workers skip a step if a gradient of one of them is not finite.
 #[test]
 fn workers_agree() {
-    let run = |group: &Group| -> Result<(Vec<(String, Vec<u8>)>, LossScaler)> {
+    let run = |group: &Arc<Group>| -> Result<(Vec<(String, Vec<u8>)>, LossScaler)> {
         let host = (context(), options());
         let store = DistSync::new("dist_sync".parse()?, &host.0, &KvStoreOptions::default(), group)?;
         let module = Module::new(&host, &plain_net())?;
@@ -272,7 +278,9 @@ fn workers_agree() {
         Ok((bits(&module), module.loss_scaler().unwrap().clone()))
     };
     let results: Vec<_> = std::thread::scope(|scope| {
-        let start = |connect| scope.spawn(|| run(&Group::start(connect, GroupOptions::default()).unwrap()).unwrap());
+        let run = &run;
+        let start =
+            |connect| scope.spawn(move || run(&Group::start(connect, GroupOptions::default()).unwrap()).unwrap());
         let threads: Vec<_> = local_workers(2).into_iter().map(start).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });

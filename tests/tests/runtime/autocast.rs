@@ -75,12 +75,12 @@ fn recorded(half: DType) -> Vec<[String; 3]> {
     text.lines().map(words).collect()
 }
 
-/// Whether no list has an effect on calls of an operator: they have no inputs, cannot have inputs of this type, or rewrite their
-/// first input, which is then never converted.
+/// Whether it does not matter in which list an operator is: its calls have no inputs, cannot have inputs of this type, or update
+/// weights, which no network does. MXNet's lists for float16 contain such operators "because they are irrelevant".
 fn is_without_effect(op: &OpDef, half: DType) -> bool {
     let sample = (op.samples)().into_iter().next().unwrap();
     let params = op.parse(&sample.attrs).unwrap();
-    op.n_inputs(&params) == 0 || !op.dtypes.contains(&half) || !(op.rewrites)(&params, true).is_empty()
+    op.n_inputs(&params) == 0 || !op.dtypes.contains(&half) || op.name.ends_with("_update")
 }
 
 #[test]
