@@ -107,7 +107,8 @@ impl<E: Each> Formula for Of<E> {
 
 macro_rules! operators {
     ($($type:ident $name:literal [$($alias:literal),*] ($params:ident: $of:ident) $summary:literal
-        $(with $option:ident)? on [$(($key:literal, $text:literal)),*] ($x:ident, $shape:ident, $dtype:ident) = $value:expr;)*) => {
+        $(with $option:ident)?
+        on [$(($key:literal, $text:literal)),*] ($x:ident, $shape:ident, $dtype:ident) = $value:expr;)*) => {
         $(struct $type;
 
         impl Each for $type {

@@ -195,7 +195,7 @@ fn scaler(training: &Training) -> Outcome<Option<LossScaler>> {
         }
     };
     if training.monitor_nan && scaler.is_dynamic() {
-        let text = "--monitor-nan: a dynamic loss scale grows until gradients are infinite, so the training would end; use \
+        let text = "--monitor-nan: a dynamic loss scale makes gradients infinite at first, which would end the training; use \
                     --amp-loss-scale with a number";
         return Err(Failure::Usage(text.into()));
     }
