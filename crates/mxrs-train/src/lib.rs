@@ -16,6 +16,7 @@ pub mod resume;
 
 mod exchange;
 mod host;
+mod loss_scaler;
 mod module;
 mod norm;
 mod split;
@@ -23,6 +24,7 @@ mod trainer;
 
 pub use exchange::{KvStoreChoice, StoreOptions, server_updater};
 pub use host::Host;
+pub use loss_scaler::LossScaler;
 pub use module::{
     BindFor, CheckpointOptions, FitOptions, FitReport, InitOptions, Module, ModuleNames, Outcome, load_initializer,
 };

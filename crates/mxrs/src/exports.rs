@@ -152,8 +152,8 @@ pub mod symbol {
 pub mod train {
     pub use mxrs_train::{
         BindFor, CheckpointOptions, Compression, FitOptions, FitReport, Host, InitOptions, KvStore, KvStoreChoice,
-        Module, ModuleNames, Outcome, Parameter, StoreOptions, Trainer, Updater, callback, clip_global_norm,
-        global_norm, load_initializer, loss, metric, resume, split_and_load, split_data,
+        LossScaler, Module, ModuleNames, Outcome, Parameter, StoreOptions, Trainer, Updater, callback,
+        clip_global_norm, global_norm, load_initializer, loss, metric, resume, split_and_load, split_data,
     };
 }
 

@@ -56,6 +56,7 @@ pub fn define() -> OpDef {
         }),
         combines: Combines::Concatenation,
         samples,
+        precision_float16: Some(Precision::widest),
         ..OpDef::new("Concat").params::<ConcatParams>()
     }
 }

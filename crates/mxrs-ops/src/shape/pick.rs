@@ -13,7 +13,9 @@ use crate::families::gradients::{Answers, call_with_params};
 use crate::families::indexing::{around_axis, gather_positions};
 use crate::inference::{OP, learn, resolve_axis, unify};
 use crate::numeric;
-use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, Sample, op_enum, op_params};
+use mxrs_op::{
+    Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, Precision, RefInput, Sample, op_enum, op_params,
+};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
@@ -50,6 +52,7 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("pick").params::<PickParams>()
     }
 }

@@ -11,7 +11,7 @@ use crate::families::indices;
 use crate::inference::{OP, bad_attribute, learn};
 use crate::shape::gather_nd::slices;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Fill, Gradient, InputNames, OpDef, OpParams, Sample, op_params};
+use mxrs_op::{Fill, Gradient, InputNames, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -48,6 +48,7 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("scatter_nd").params::<ScatterNdParams>()
     }
 }

@@ -13,7 +13,8 @@ use crate::families::indexing::around_axis;
 use crate::inference::{OP, bad_attribute, learn, resolve_axis, unify, unify_dtypes};
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{
-    Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+    Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode, Sample,
+    op_params,
 };
 use mxrs_types::{Error, PartialShape, Result};
 
@@ -39,6 +40,8 @@ trait Kind: 'static {
     const NAME: &'static str;
     const ALIASES: &'static [&'static str] = &[];
     const BACKWARD: &'static str;
+    /// What mixed precision in float16 does, if not float32.
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = None;
     fn axis(params: &SplitParams, ndim: usize) -> Result<usize>;
 }
 
@@ -48,6 +51,7 @@ impl Kind for Split {
     const NAME: &'static str = "_split_v2";
     const ALIASES: &'static [&'static str] = &["_npi_split"];
     const BACKWARD: &'static str = "_backward_split_v2";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     fn axis(params: &SplitParams, ndim: usize) -> Result<usize> {
         resolve_axis(i64::from(params.axis), ndim, "data")
     }
@@ -140,6 +144,7 @@ fn define<K: Kind>() -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: K::PRECISION_FLOAT16,
         ..OpDef::new(K::NAME).params::<SplitParams>()
     }
 }

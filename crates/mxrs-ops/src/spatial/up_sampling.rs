@@ -8,7 +8,7 @@
 
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
-use mxrs_op::{OpDef, Sample, op_enum, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, Sample, op_enum, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_enum! {
@@ -66,6 +66,7 @@ impl Formula for UpSampling {
     const NAME: &'static str = "UpSampling";
     const SUMMARY: &'static str = "enlarges images";
     const BACKWARD: &'static str = "_backward_UpSampling";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     const INPUTS: &'static [&'static str] = &[];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd"];
     const VARIABLE: Option<[&'static str; 3]> = Some(["arg", "data", "num_args"]);

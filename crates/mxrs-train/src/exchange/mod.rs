@@ -10,6 +10,7 @@
 //! and [`divided`] joins them for a checkpoint. In an asynchronous store servers have the states; [`on_server`] is their updater.
 
 mod divided;
+mod finite;
 mod on_server;
 mod on_store;
 mod options;
@@ -41,6 +42,8 @@ pub(crate) struct Exchange {
     store: Option<InUse>,
     /// By parameter, the number of writes of the first gradient after [`Self::clip`] has summed it for the next step.
     summed: Mutex<Vec<u64>>,
+    /// Whether the store compresses gradients.
+    is_compressing: bool,
 }
 
 /// A store that is in use.
@@ -91,7 +94,9 @@ impl Exchange {
         if decided.is_none() && copies.len() > 1 {
             tracing::warn!("The devices train apart: there is no key-value store that sums their gradients");
         }
-        let mut exchange = Self { nd: nd.clone(), updater, copies, store: None, summed: Mutex::default() };
+        let is_compressing = decided.is_some() && options.compression.is_some();
+        let summed = Mutex::default();
+        let mut exchange = Self { nd: nd.clone(), updater, copies, store: None, summed, is_compressing };
         if let Some((store, on_store)) = decided {
             exchange.begin(store, on_store, options).context(|| "preparing the key-value store".to_owned())?;
         }
@@ -125,6 +130,11 @@ impl Exchange {
     /// The optimizer and its states.
     pub fn updater(&self) -> MutexGuard<'_, Updater> {
         self.updater.lock()
+    }
+
+    /// Calls single operators.
+    pub fn imperative(&self) -> &Imperative {
+        &self.nd
     }
 
     /// The copies of the parameters, by device and then by parameter.

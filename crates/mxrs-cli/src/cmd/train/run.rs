@@ -83,6 +83,9 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let mut metric = metrics(plan.training.top_k, &losses(plan))?;
     let module = Module::new(&host, &graph).map_err(Failure::binding)?;
     let mut module = module.contexts(plan.contexts.iter().copied()).map_err(Failure::binding)?;
+    if let Some(scaler) = &plan.loss_scaler {
+        module = module.loss_scaling(scaler.clone()).map_err(Failure::binding)?;
+    }
     let (data, labels) = (source.train.provide_data().to_vec(), source.train.provide_label().to_vec());
     module.bind(&data, &labels, BindFor::default()).map_err(Failure::binding)?;
     let params = from.as_ref().map(|from| &from.params).or(given.as_ref().map(|given| &given.params));
