@@ -1,4 +1,5 @@
-//! Kernels for numbers of 16 and 8 bits at inference: bfloat16, and quantized int8 and uint8.
+//! Kernels for numbers of 16 and 8 bits: bfloat16 at inference and, on matrix units, in training; quantized int8 and uint8 at
+//! inference.
 //!
 //! Convolutions and fully-connected layers are products of rows with packed panels of weights ([`block`]), on matrix units
 //! (AMX), on 512-bit instructions for short numbers, or on plain instructions. Images have channels last, so that the values
@@ -10,6 +11,9 @@
 //!
 //! A value that is not finite may also reach neighbors of the outputs whose windows contain it, as with Winograd's algorithms:
 //! the last step of a row of the window reaches into the next pixel, which is multiplied by zeros.
+//!
+//! In training, the gradient of the data is the same product with flipped weights ([`data_gradient`]); the gradient of the weights
+//! has a product of its own (`weight_gradient`).
 //!
 //! Read next: [`block`] for the product, [`geometry`] for convolutions, [`layer`] for the kernel.
 

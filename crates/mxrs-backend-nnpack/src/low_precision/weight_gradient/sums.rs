@@ -16,6 +16,7 @@ use half::bf16;
 use mxrs_processor::{Isa, MatrixUnits};
 use mxrs_sync::Team;
 use mxrs_types::DType;
+use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
 use std::ops::Range;
 
 /// The memory of one run.
@@ -140,7 +141,8 @@ impl WeightSums {
             let strip = unsafe { Shared(memory.scratch).at(thread * self.strip_bytes()) };
             // SAFETY: as above.
             let sums_of = |i: usize| unsafe { kept.at(i * self.sums_bytes()) }.cast::<f32>();
-            let mut worker = Worker { of: self, memory, tiles: Tiles::new(units), strip, pixels: Vec::new() };
+            let tiles = Tiles::new(units);
+            let mut worker = Worker { of: self, memory, tiles, strip, pixels: Vec::new(), ahead: Ahead::default() };
             phases.work(0, thread, |item| {
                 let (part, group) = (item / groups, item % groups);
                 let sums = sums_of(if parts == 1 { thread } else { item });
@@ -204,6 +206,43 @@ struct Worker<'a> {
     strip: *mut u8,
     /// The pixels at the positions of the strip that is packed.
     pixels: Vec<*const u16>,
+    ahead: Ahead,
+}
+
+/// Memory that the next strip will read. It is fetched into the second-level cache while the current strip is multiplied.
+#[derive(Default)]
+struct Ahead {
+    /// Addresses that are left, for each operand.
+    ranges: [Range<usize>; 2],
+    /// Cache lines to fetch for each block of sums.
+    per_block: usize,
+}
+
+impl Ahead {
+    /// Guesses what the next strip will read from what this one has read: the memory behind it.
+    fn after(&mut self, operand: usize, pixels: &[*const u16], channels: usize) {
+        let first = pixels.iter().find(|pixel| !pixel.is_null());
+        let last = pixels.iter().rfind(|pixel| !pixel.is_null());
+        self.ranges[operand] = first.zip(last).map_or(0..0, |(first, last)| {
+            let end = last.addr() + 2 * channels;
+            end..end + (end - first.addr())
+        });
+    }
+
+    /// Fetches what the memory of one block of sums may take.
+    #[inline(always)]
+    fn fetch(&mut self) {
+        for range in &mut self.ranges {
+            for _ in 0..self.per_block {
+                if range.start >= range.end {
+                    break;
+                }
+                // SAFETY: fetching into a cache reads nothing.
+                unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::without_provenance(range.start)) }
+                range.start += STEP;
+            }
+        }
+    }
 }
 
 impl Worker<'_> {
@@ -225,6 +264,10 @@ impl Worker<'_> {
                     let to = right.add(i * sizes.most()[1] * panel_bytes);
                     self.pack_right(strip, *phase, *is_odd, columns.clone(), to);
                 }
+                let blocks = rows.len() * columns.len() * taps.len();
+                let n_lines = self.ahead.ranges.iter().map(|range| range.len() / STEP).max().unwrap_or(0);
+                // If there are several groups, each reads some channels only, and all of them read what one has fetched.
+                self.ahead.per_block = if sizes.n_groups() == 1 { n_lines.div_ceil(blocks) } else { 0 };
                 let mut sums = sums;
                 for row in 0..rows.len() {
                     for column in 0..columns.len() {
@@ -236,6 +279,7 @@ impl Worker<'_> {
                                 right: right.add(panel * panel_bytes + pair * PAIR_BYTES),
                                 steps: lines.strip_len() / POSITIONS,
                             };
+                            self.ahead.fetch();
                             multiply::add(&mut self.tiles, &operands, sums);
                             sums = sums.add(multiply::BLOCK);
                         }
@@ -268,11 +312,14 @@ impl Worker<'_> {
                     let of = |i: usize| self.memory.ograd.wrapping_add(i * p.k);
                     lines.of_output(strip, of, std::ptr::null(), &mut self.pixels);
                     transpose(&self.pixels, Self::channels(panels, p.k), to, row_bytes);
+                    self.ahead.after(0, &self.pixels, p.k);
                 }
                 Left::Data => {
                     let of = |i: usize| self.memory.data.wrapping_add(i * p.c);
                     lines.of_data(strip, lines.phases[0], of, std::ptr::null(), &mut self.pixels);
-                    transpose(&self.pixels[..lines.strip_len()], Self::channels(panels, p.c), to, row_bytes);
+                    let pixels = &self.pixels[..lines.strip_len()];
+                    transpose(pixels, Self::channels(panels, p.c), to, row_bytes);
+                    self.ahead.after(0, pixels, p.c);
                 }
             }
         }
@@ -296,6 +343,7 @@ impl Worker<'_> {
                 p.k
             }
         };
+        self.ahead.after(1, &self.pixels, n);
         // SAFETY: the pixels are those of a tensor, whose channels exist. Matrix units imply AVX-512.
         unsafe { pair(&self.pixels, usize::from(is_odd), Self::channels(panels, n), to, self.of.panel_bytes()) }
     }
