@@ -9,6 +9,7 @@ use mxrs::models::Initializer;
 use mxrs::op::{Attrs, OpDef, Precision};
 use mxrs::types::{DType, Shape};
 use mxrs::{Model, Runtime};
+use mxrs_processor::MatrixUnits;
 use mxrs_tests::{digits, fixture};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -233,11 +234,10 @@ fn a_step_in_16_bits_is_the_step_in_float32_within_its_roundings() {
 #[test]
 fn no_call_of_a_step_runs_on_the_reference_kernels() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
-    // oneDNN multiplies in bfloat16 only on processors with 512-bit vectors.
-    if runtime.backends().list().iter().all(|backend| backend.name() != "onednn")
-        || !mxrs_processor::Feature::Avx512Core.is_there()
-    {
-        eprintln!("skipped: needs oneDNN and a processor with 512-bit vectors");
+    // oneDNN multiplies in bfloat16 only on processors with 512-bit vectors, mxrs itself only on matrix units.
+    let has_onednn = runtime.backends().list().iter().any(|backend| backend.name() == "onednn");
+    if MatrixUnits::request().is_none() && !(has_onednn && mxrs_processor::Feature::Avx512Core.is_there()) {
+        eprintln!("skipped: needs matrix units, or oneDNN and a processor with 512-bit vectors");
         return;
     }
     for network in ["lenet", "resnet8"] {
@@ -279,17 +279,42 @@ fn a_step_in_float16_runs_on_reference_kernels_only_where_one_in_float32_does() 
     }
 }
 
-/// Without oneDNN, every processor lacks a kernel for some of the 16-bit convolutions, so all convolutions run in float32.
+/// Without oneDNN, and in bfloat16 without matrix units, a kernel for some of the 16-bit convolutions is missing, so all
+/// convolutions run in float32.
 #[test]
 fn a_step_without_kernels_for_16_bits_is_on_those_for_float32() {
     let runtime = Runtime::builder().env(&MapSource::new([("MXNET_ONEDNN_ENABLED", "0")])).build().unwrap();
-    for (half, network) in HALVES.into_iter().flat_map(|half| ["lenet", "resnet8"].map(|network| (half, network))) {
+    let has_kernels = |half: DType| half == DType::BF16 && MatrixUnits::request().is_some();
+    let halves = HALVES.into_iter().filter(|half| !has_kernels(*half));
+    for (half, network) in halves.flat_map(|half| ["lenet", "resnet8"].map(|network| (half, network))) {
         let (_, full) = bound(&runtime, network, |_| {});
         let (_, mixed) = bound(&runtime, network, |options| options.autocast = Some(half));
         let (got, want) = (convolutions(&mixed), convolutions(&full));
         assert!(want.is_subset(&got), "{network}: {:?}", want.difference(&got));
         assert!(got.iter().all(|(_, _, dtype)| dtype == "float32"), "{network}: {got:?}");
         assert!(got.iter().any(|(_, backend, _)| *backend == "nnpack"), "{network}");
+    }
+}
+
+#[test]
+fn a_step_on_matrix_units_multiplies_in_bfloat16_and_sums_gradients_of_weights_in_float32() {
+    if MatrixUnits::request().is_none() {
+        eprintln!("skipped: needs matrix units");
+        return;
+    }
+    let runtime = Runtime::builder().env(&MapSource::new([("MXNET_ONEDNN_ENABLED", "0")])).build().unwrap();
+    for network in ["lenet", "resnet8"] {
+        let (_, mixed) = bound(&runtime, network, |options| options.autocast = Some(DType::BF16));
+        let steps = mixed.training_report().unwrap().steps;
+        let products = |op: &str| op.contains("Convolution") || op.contains("FullyConnected");
+        let mut n = 0;
+        for step in steps.iter().filter(|step| products(&step.op) && !step.outputs.is_empty()) {
+            let dtype = if step.op.ends_with("_weight") || step.op.ends_with("_bias") { "float32" } else { "bfloat16" };
+            let made = step.outputs[0].split(' ').next().unwrap_or_default();
+            assert_eq!((step.backend, made), ("nnpack", dtype), "{network}: {}", step.name);
+            n += 1;
+        }
+        assert!(n > 8, "{network}: {n} products");
     }
 }
 
