@@ -2,8 +2,8 @@
 
 use crate::param::{NoParams, ParamSpec, Parameters};
 use crate::{
-    Accuracy, Attrs, Combines, DescribeProducts, Gradient, InputNames, OpCall, OpParams, OutputCount, Pair, Pointwise,
-    Precision, ReferenceFn, Sample, View, is_annotation_key,
+    Accuracy, Attrs, Combines, DescribeProducts, Gradient, InputNames, Moves, OpCall, OpParams, OutputCount, Pair,
+    Pointwise, Precision, ReferenceFn, Sample, View, is_annotation_key,
 };
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
@@ -61,6 +61,8 @@ pub struct OpDef {
     pub pointwise: Pointwise,
     /// Whether the operator only adds or concatenates its inputs.
     pub combines: Combines,
+    /// Where elements go, for an operator that only moves or selects them.
+    pub moves: Moves,
     /// Whether a call may read its input on another device than the one it runs on: it copies between devices. If both are
     /// the same device, the call is a [view](Self::view).
     pub crosses_devices: bool,
@@ -173,6 +175,7 @@ impl OpDef {
             view: |_, _| View::No,
             pointwise: Pointwise::No,
             combines: Combines::No,
+            moves: Moves::No,
             crosses_devices: false,
             init_hints: &[],
             ignored_at_inference: &[],
