@@ -163,7 +163,10 @@ pub(super) fn softmax_as(node: &mut Reading<'_, '_>, op: &str) -> Answer {
         return refuse("a softmax over several axes together, whose sizes are not known, is not read");
     };
     let as_i64 = |sizes: &[usize]| sizes.iter().map(|size| *size as i64).collect::<Vec<i64>>();
-    let flat = [as_i64(&sizes[..place]), vec![sizes[place..].iter().product::<usize>() as i64]].concat();
+    let Some(last) = super::shape::product(&sizes[place..]) else {
+        return refuse(format!("a product of sizes of {sizes}"));
+    };
+    let flat = [as_i64(&sizes[..place]), vec![last]].concat();
     let flat = node.call("Reshape", &[("shape", tuple(&flat))], vec![data])?;
     let result = node.call(op, &[("axis", "-1".into())], vec![flat])?;
     node.call("Reshape", &[("shape", tuple(&as_i64(&sizes)))], vec![result])

@@ -1,7 +1,7 @@
 //! Import of normalizations other than `BatchNormalization`, and of losses.
 
 use super::elementwise::scalar_attr;
-use super::shape::place;
+use super::shape::{place, product};
 use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::refuse;
 
@@ -24,18 +24,18 @@ pub(crate) fn layer(node: &mut Reading<'_, '_>) -> Answer {
     let Some(shape) = shape.known() else { return refuse("the shape of its input is not known") };
     let Some(axis) = place(&shape.clone().into(), axis) else { return refuse(format!("axis {axis} of {shape}")) };
     let as_i64 = |sizes: &[usize]| sizes.iter().map(|size| *size as i64).collect::<Vec<i64>>();
-    let n = shape[axis..].iter().product::<usize>();
+    let Some(n) = product(&shape[axis..]) else { return refuse(format!("a product of sizes of {shape}")) };
     let reshaped =
         |node: &mut Reading<'_, '_>, data, sizes: &[i64]| node.call("Reshape", &[("shape", tuple(sizes))], vec![data]);
     let is_one = axis + 1 == shape.ndim();
-    let rows = [as_i64(&shape[..axis]), vec![n as i64]].concat();
+    let rows = [as_i64(&shape[..axis]), vec![n]].concat();
     let flat = if is_one { data } else { reshaped(node, data, &rows)? };
-    let scale = if is_one { scale } else { reshaped(node, scale, &[n as i64])? };
+    let scale = if is_one { scale } else { reshaped(node, scale, &[n])? };
     let shift = match node.has_input(2) {
         true if is_one => node.operand(2)?,
         true => {
             let shift = node.operand(2)?;
-            reshaped(node, shift, &[n as i64])?
+            reshaped(node, shift, &[n])?
         }
         false => node.call("zeros_like", &[], vec![scale])?,
     };

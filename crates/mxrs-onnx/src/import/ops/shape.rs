@@ -20,6 +20,11 @@ pub(super) fn place(shape: &PartialShape, axis: i64) -> Option<usize> {
     usize::try_from(if axis < 0 { axis + ndim } else { axis }).ok().filter(|axis| (*axis as i64) < ndim)
 }
 
+/// The product of sizes, which a file states; `None` if it does not fit.
+pub(super) fn product(sizes: &[usize]) -> Option<i64> {
+    sizes.iter().try_fold(1i64, |all, size| all.checked_mul(i64::try_from(*size).ok()?))
+}
+
 /// Moves the last axis of a tensor of `ndim` axes to another place.
 pub(super) fn move_last_to(node: &mut Reading<'_, '_>, data: Entry, ndim: usize, axis: usize) -> Answer {
     if axis + 1 >= ndim {
@@ -40,7 +45,7 @@ pub(crate) fn flatten(node: &mut Reading<'_, '_>) -> Answer {
     let shape = node.shape(data);
     let axis = if shape.ndim().is_some_and(|ndim| ndim as i64 == axis) { shape.ndim() } else { place(&shape, axis) };
     let (Some(axis), Some(shape)) = (axis, shape.known()) else { return refuse("the shape of its input is not known") };
-    let rows = shape[..axis].iter().product::<usize>() as i64;
+    let Some(rows) = product(&shape[..axis]) else { return refuse(format!("a product of sizes of {shape}")) };
     node.call("Reshape", &[("shape", tuple(&[rows, -1]))], vec![data])
 }
 
@@ -152,7 +157,11 @@ pub(crate) fn depth_to_space(node: &mut Reading<'_, '_>) -> Answer {
     let Some(channels) = c.checked_div(block.saturating_mul(block)) else { return refuse("blocks without elements") };
     let apart = node.call("Reshape", &[("shape", tuple(&[n, channels, block, block, h, w]))], vec![data])?;
     let moved = node.call("transpose", &[("axes", "(0, 1, 4, 2, 5, 3)".into())], vec![apart])?;
-    node.call("Reshape", &[("shape", tuple(&[n, channels, h * block, w * block]))], vec![moved])
+    node.call(
+        "Reshape",
+        &[("shape", tuple(&[n, channels, h.saturating_mul(block), w.saturating_mul(block)]))],
+        vec![moved],
+    )
 }
 
 /// Imports `SpaceToDepth`.
