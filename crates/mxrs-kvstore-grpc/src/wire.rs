@@ -2,6 +2,7 @@
 
 use crate::limits;
 use hyper_util::rt::TokioIo;
+use mxrs_sync::Mutex;
 use mxrs_types::{Error, ErrorKind, Result};
 use rustls::pki_types::{CertificateDer, ServerName};
 use std::future::Future;
@@ -11,7 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
@@ -20,6 +21,8 @@ use tonic::transport::server::Connected;
 
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long the reason for a failed handshake may take to the other side.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// The pause after the system has refused a connection, such as for lack of file handles.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -125,7 +128,16 @@ async fn secure(
     let Some(acceptor) = acceptor else {
         return Ok((Box::new(stream), Peer { address, certificate: None }));
     };
-    let stream = acceptor.accept(stream).await?;
+    let stream = match acceptor.accept(stream).into_fallible().await {
+        Ok(stream) => stream,
+        Err((error, mut stream)) => {
+            // The other side is still sending. If the connection were closed now, it could miss the reason.
+            drop(stream.shutdown().await);
+            let mut sink = tokio::io::sink();
+            drop(tokio::time::timeout(FAREWELL, tokio::io::copy(&mut stream, &mut sink)).await);
+            return Err(error);
+        }
+    };
     let certificate = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first()).cloned();
     let certificate = certificate.map(CertificateDer::into_owned);
     Ok((Box::new(stream), Peer { address, certificate }))
@@ -137,6 +149,9 @@ pub struct Connector {
     address: Arc<str>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
     timeout: Duration,
+    /// The last error of TLS on a connection that was open. A server checks the certificate of a worker after the worker has
+    /// ended its part of the handshake, and then requests only report that the connection is closed.
+    fault: Arc<Mutex<Option<String>>>,
 }
 
 impl Connector {
@@ -154,7 +169,12 @@ impl Connector {
                 Some((TlsConnector::from(Arc::clone(config)), name))
             }
         };
-        Ok(Self { address: address.into(), tls, timeout })
+        Ok(Self { address: address.into(), tls, timeout, fault: Arc::default() })
+    }
+
+    /// The last error of TLS on an open connection, if there was one since the last call.
+    pub fn take_fault(&self) -> Option<String> {
+        self.fault.lock().take()
     }
 
     /// Opens a connection.
@@ -167,12 +187,47 @@ impl Connector {
             stream.set_nodelay(true)?;
             let stream: Box<dyn Duplex> = match &self.tls {
                 None => Box::new(stream),
-                Some((connector, name)) => Box::new(connector.connect(name.clone(), stream).await?),
+                Some((connector, name)) => {
+                    let stream = connector.connect(name.clone(), stream).await?;
+                    Box::new(Watched { stream, fault: Arc::clone(&self.fault) })
+                }
             };
             Ok(TokioIo::new(stream))
         };
         let late = || io::Error::new(io::ErrorKind::TimedOut, format!("no connection within {:?}", self.timeout));
         tokio::time::timeout(self.timeout, open).await.unwrap_or_else(|_| Err(late()))
+    }
+}
+
+/// A stream whose errors of TLS are kept.
+struct Watched<S> {
+    stream: S,
+    fault: Arc<Mutex<Option<String>>>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let result = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if let Poll::Ready(Err(error)) = &result
+            && let Some(error) = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>())
+        {
+            *self.fault.lock() = Some(error.to_string());
+        }
+        result
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 

@@ -178,9 +178,13 @@ impl Link {
             token: options.token.clone(),
         };
         let joined = call(&calls, Question::Join(join), options.silence).await;
-        let joined = joined.map_err(|status| match is_passing(&status) {
-            true => Failure::of(&status),
-            false => Failure::Refused(self.refused(&status)),
+        let joined = joined.map_err(|status| match (self.connector.take_fault(), is_passing(&status)) {
+            (Some(fault), _) => {
+                let message = format!("TLS with the server: {fault}");
+                Failure::Refused(network(io::ErrorKind::PermissionDenied, message))
+            }
+            (None, true) => Failure::of(&status),
+            (None, false) => Failure::Refused(self.refused(&status)),
         })?;
         let values = connect().await.map_err(|error| Failure::of(&error))?;
         connection.n_opened += 1;
