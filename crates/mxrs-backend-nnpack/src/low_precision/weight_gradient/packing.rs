@@ -22,15 +22,27 @@ unsafe fn load(pixel: *const u16, first: usize, mask: u32) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi16(mask, pixel.wrapping_add(first).cast()) }
 }
 
-/// Pairs the numbers of two pixels: channels 0 to 15, and channels 16 to 31.
+/// For each number of a pair of pixels, its index in both pixels together: channels 0 to 15.
+static LOW: [u16; 32] = indices(0);
+/// The same for channels 16 to 31.
+static HIGH: [u16; 32] = indices(16);
+
+const fn indices(first: u16) -> [u16; 32] {
+    let mut all = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        all[i as usize] = i / 2 + i % 2 * 32 + first;
+        i += 1;
+    }
+    all
+}
+
+/// The indices as a vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn paired(a: __m512i, b: __m512i) -> [__m512i; 2] {
-    let low: [u16; 32] = std::array::from_fn(|i| (i / 2 + i % 2 * 32) as u16);
-    let high = low.map(|i| i + 16);
-    // SAFETY: arrays of 32 numbers of 16 bits have the 64 bytes that the loads read.
-    let [low, high] = [low, high].map(|index| unsafe { _mm512_loadu_si512(index.as_ptr().cast()) });
-    [_mm512_permutex2var_epi16(a, low, b), _mm512_permutex2var_epi16(a, high, b)]
+fn vector(indices: &[u16; 32]) -> __m512i {
+    // SAFETY: 32 numbers of 16 bits have the 64 bytes that the load reads.
+    unsafe { _mm512_loadu_si512(indices.as_ptr().cast()) }
 }
 
 /// Writes the pairs `(start, start + 1)`, `(start + 2, start + 3)` and so on of pixels, panel by panel. Panels are
@@ -47,47 +59,54 @@ pub unsafe fn pair(
     to: *mut u8,
     panel_bytes: usize,
 ) {
+    let (low, high) = (vector(&LOW), vector(&HIGH));
     for (i, pair) in pixels[start..].chunks_exact(2).enumerate() {
         for (panel, first) in channels.clone().step_by(PANEL).enumerate() {
             let mask = mask_of(channels.end - first);
             // SAFETY: the mask selects channels that the caller promises, and the pair is in the panel.
             unsafe {
-                let [low, high] = paired(load(pair[0], first, mask), load(pair[1], first, mask));
+                let (a, b) = (load(pair[0], first, mask), load(pair[1], first, mask));
                 let to = to.add(panel * panel_bytes + i * PAIR_BYTES);
-                _mm512_store_si512(to.cast(), low);
-                _mm512_store_si512(to.add(64).cast(), high);
+                _mm512_store_si512(to.cast(), _mm512_permutex2var_epi16(a, low, b));
+                _mm512_store_si512(to.add(64).cast(), _mm512_permutex2var_epi16(a, high, b));
             }
         }
     }
 }
 
-/// Transposes 16 vectors of 16 numbers of 32 bits.
+/// Transposes 16 vectors of 16 numbers of 32 bits and stores them, `row_bytes` apart.
+///
+/// # Safety
+/// `to` must be writable for 16 rows of 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn transposed(r: [__m512i; 16]) -> [__m512i; 16] {
+unsafe fn store_transposed(r: &[__m512i; 16], to: *mut u8, row_bytes: usize) {
     let zero = _mm512_setzero_si512();
-    let (mut t, mut u, mut out) = ([zero; 16], [zero; 16], [zero; 16]);
+    let (mut t, mut u) = ([zero; 16], [zero; 16]);
     for i in 0..8 {
         t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
         t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
     }
     for i in 0..4 {
-        let [a, b, c, d] = [t[4 * i], t[4 * i + 1], t[4 * i + 2], t[4 * i + 3]];
-        u[4 * i] = _mm512_unpacklo_epi64(a, c);
-        u[4 * i + 1] = _mm512_unpackhi_epi64(a, c);
-        u[4 * i + 2] = _mm512_unpacklo_epi64(b, d);
-        u[4 * i + 3] = _mm512_unpackhi_epi64(b, d);
+        u[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
+        u[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
+        u[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
+        u[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
     }
     for j in 0..4 {
-        let [a, b, c, d] = [u[j], u[4 + j], u[8 + j], u[12 + j]];
-        let (even, odd) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0xdd>(a, b));
-        let (more_even, more_odd) = (_mm512_shuffle_i32x4::<0x88>(c, d), _mm512_shuffle_i32x4::<0xdd>(c, d));
-        out[j] = _mm512_shuffle_i32x4::<0x88>(even, more_even);
-        out[4 + j] = _mm512_shuffle_i32x4::<0x88>(odd, more_odd);
-        out[8 + j] = _mm512_shuffle_i32x4::<0xdd>(even, more_even);
-        out[12 + j] = _mm512_shuffle_i32x4::<0xdd>(odd, more_odd);
+        let even = _mm512_shuffle_i32x4::<0x88>(u[j], u[4 + j]);
+        let odd = _mm512_shuffle_i32x4::<0xdd>(u[j], u[4 + j]);
+        let more_even = _mm512_shuffle_i32x4::<0x88>(u[8 + j], u[12 + j]);
+        let more_odd = _mm512_shuffle_i32x4::<0xdd>(u[8 + j], u[12 + j]);
+        // SAFETY: the caller promises the 16 rows.
+        unsafe {
+            let row = |i: usize| to.add((4 * i + j) * row_bytes).cast::<__m512i>();
+            _mm512_storeu_si512(row(0), _mm512_shuffle_i32x4::<0x88>(even, more_even));
+            _mm512_storeu_si512(row(1), _mm512_shuffle_i32x4::<0x88>(odd, more_odd));
+            _mm512_storeu_si512(row(2), _mm512_shuffle_i32x4::<0xdd>(even, more_even));
+            _mm512_storeu_si512(row(3), _mm512_shuffle_i32x4::<0xdd>(odd, more_odd));
+        }
     }
-    out
 }
 
 /// Writes pixels transposed: a row of `row_bytes` for each of the channels, padded with rows of zeros to whole panels, with
@@ -97,21 +116,23 @@ fn transposed(r: [__m512i; 16]) -> [__m512i; 16] {
 /// Each pixel must be null or have the channels. `to` must be writable for all rows. The processor must have AVX-512 F and BW.
 #[target_feature(enable = "avx512f,avx512bw")]
 pub unsafe fn transpose(pixels: &[*const u16], channels: std::ops::Range<usize>, to: *mut u8, row_bytes: usize) {
+    let (of_low, of_high) = (vector(&LOW), vector(&HIGH));
     for (i, pixels) in pixels.chunks_exact(POSITIONS).enumerate() {
         for (panel, first) in channels.clone().step_by(PANEL).enumerate() {
             let mask = mask_of(channels.end - first);
             let zero = _mm512_setzero_si512();
             let (mut low, mut high) = ([zero; 16], [zero; 16]);
-            for (j, pair) in pixels.chunks_exact(2).enumerate() {
+            for j in 0..16 {
                 // SAFETY: the mask selects channels that the caller promises.
-                [low[j], high[j]] = unsafe { paired(load(pair[0], first, mask), load(pair[1], first, mask)) };
+                let (a, b) = unsafe { (load(pixels[2 * j], first, mask), load(pixels[2 * j + 1], first, mask)) };
+                low[j] = _mm512_permutex2var_epi16(a, of_low, b);
+                high[j] = _mm512_permutex2var_epi16(a, of_high, b);
             }
-            for (half, rows) in [low, high].into_iter().enumerate() {
-                for (row, values) in transposed(rows).into_iter().enumerate() {
-                    let row = panel * PANEL + half * 16 + row;
-                    // SAFETY: the row is one of the panel's, and the positions are those of its part `i`.
-                    unsafe { _mm512_storeu_si512(to.add(row * row_bytes + i * 2 * POSITIONS).cast(), values) }
-                }
+            // SAFETY: the rows are those of the panel, and the positions are those of its part `i`.
+            unsafe {
+                let to = to.add(panel * PANEL * row_bytes + i * 2 * POSITIONS);
+                store_transposed(&low, to, row_bytes);
+                store_transposed(&high, to.add(16 * row_bytes), row_bytes);
             }
         }
     }
