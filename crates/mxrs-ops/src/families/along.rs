@@ -32,9 +32,8 @@ impl Piece {
     fn bounds(&self) -> Option<(isize, isize)> {
         let start = self.from? as isize;
         let reach = |(size, step): &(usize, isize)| (*size as isize - 1) * step;
-        let (low, high) = self.loops.iter().map(reach).fold((0, 0), |(low, high), reach| {
-            (low + reach.min(0), high + reach.max(0))
-        });
+        let (low, high) =
+            self.loops.iter().map(reach).fold((0, 0), |(low, high), reach| (low + reach.min(0), high + reach.max(0)));
         Some((start + low, start + high))
     }
 }

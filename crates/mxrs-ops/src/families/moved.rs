@@ -9,8 +9,8 @@ use crate::families::gradients::{Answers, call_with_params, params_of};
 use crate::inference::{unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Gradient, GradientScope, InputNames, MovedParts, MovedRows, Moves, OpDef, OpParams, Parameters, Precision, RefInput,
-    RefOutput, RunMode, Sample, elements,
+    Gradient, GradientScope, InputNames, MovedParts, MovedRows, Moves, OpDef, OpParams, Parameters, Precision,
+    RefInput, RefOutput, RunMode, Sample, elements,
 };
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 

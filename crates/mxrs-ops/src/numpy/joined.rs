@@ -14,8 +14,8 @@ use crate::inference::{OP, bad_attribute, learn, learn_dim, product, resolve_axi
 use crate::shape::stack;
 use mxrs_op::param::Parameters;
 use mxrs_op::{
-    Gradient, GradientScope, InputNames, Moves, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode, Sample,
-    op_params,
+    Gradient, GradientScope, InputNames, Moves, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode,
+    Sample, op_params,
 };
 use mxrs_types::{Error, PartialShape, Result, Shape};
 

@@ -75,7 +75,8 @@ impl Move for Embedding {
 
     fn rows(_: &EmbeddingParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
         let table = &inputs[1].desc.shape;
-        let places = numeric::read(&inputs[0]).into_iter().map(|index| IndexMode::Clip.place(index, table[0]).map(Some));
+        let places =
+            numeric::read(&inputs[0]).into_iter().map(|index| IndexMode::Clip.place(index, table[0]).map(Some));
         let rows = places.collect::<Result<_>>()?;
         Ok(MovedRows { outer: 1, n_rows: table[0], len: table[1], rows, constant: 0.0 })
     }

@@ -79,10 +79,10 @@ impl Move for Pad {
             let (size, step) = (data[axis], stride as isize);
             let last = size.saturating_sub(1) * stride;
             match params.mode {
-                PadMode::Constant => {
-                    Along::new().then_constants(before).then(0, &[(size, step)]).then_constants(after)
+                PadMode::Constant => Along::new().then_constants(before).then(0, &[(size, step)]).then_constants(after),
+                PadMode::Edge => {
+                    Along::new().then(0, &[(before, 0)]).then(0, &[(size, step)]).then(last, &[(after, 0)])
                 }
-                PadMode::Edge => Along::new().then(0, &[(before, 0)]).then(0, &[(size, step)]).then(last, &[(after, 0)]),
                 PadMode::Reflect => {
                     let second_last = size.saturating_sub(2) * stride;
                     let mirrored = Along::new().then(before * stride, &[(before, -step)]).then(0, &[(size, step)]);

@@ -54,7 +54,8 @@ impl Move for SliceLike {
     }
 
     fn parts(_: &SliceLikeParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
-        let axes: Vec<Along> = out.iter().zip(inputs[0].strides()).map(|(n, stride)| Along::whole(*n, stride)).collect();
+        let axes: Vec<Along> =
+            out.iter().zip(inputs[0].strides()).map(|(n, stride)| Along::whole(*n, stride)).collect();
         Ok(along::parts(0, &axes, out, 0.0))
     }
 

@@ -14,7 +14,8 @@ use crate::families::indexing::around_axis;
 use crate::inference::{OP, bad_attribute, learn, resolve_axis, unify, unify_dtypes};
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{
-    Gradient, GradientScope, InputNames, Moves, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+    Gradient, GradientScope, InputNames, Moves, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample,
+    op_params,
 };
 use mxrs_types::{Error, PartialShape, Result};
 

@@ -213,12 +213,7 @@ fn nearest(params: &OpParams, inputs: &[&Shape], out: &Shape) -> Option<MovedPar
         let enlarged = |axis: usize| {
             Along::nest(&[(data[axis], strides[axis]), (out[axis].checked_div(data[axis]).unwrap_or(0), 0)])
         };
-        let axes = [
-            Along::whole(data[0], strides[0]),
-            Along::whole(data[1], strides[1]),
-            enlarged(2),
-            enlarged(3),
-        ];
+        let axes = [Along::whole(data[0], strides[0]), Along::whole(data[1], strides[1]), enlarged(2), enlarged(3)];
         let mut moved = along::parts(i, &axes, out, 0.0)?;
         moved.parts.iter_mut().for_each(|part| part.to += channel * out.strides()[1]);
         channel += data[1];
