@@ -66,6 +66,10 @@ impl Move for SequenceMask {
         Ok(sequences::rows(data, rows, f64::from(params.value)))
     }
 
+    fn constant(params: &SequenceMaskParams) -> f64 {
+        f64::from(params.value)
+    }
+
     fn samples() -> Vec<Sample> {
         let used = [("use_sequence_length", "True"), ("value", "-1")];
         let batch_first = [("use_sequence_length", "True"), ("axis", "1")];
