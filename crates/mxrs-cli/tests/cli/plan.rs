@@ -362,8 +362,9 @@ fn every_call_of_the_networks_has_a_fast_kernel() {
         }
     }
     let all = kernels("lenet", "training", &[]);
-    let is_ours = |row: &&Value| row["backend"] == "nnpack" || row["backend"] == "cpu";
-    assert!(all.len() > 20 && all.iter().filter(is_ours).count() > 20, "{all:#?}");
+    assert!(all.len() > 20 && all.iter().all(|row| row["backend"] != "reference"), "{all:#?}");
     let slow = kernels("lenet", "training", &["reference", "--backend", "reference"]);
     assert!(slow.len() > 20 && slow.iter().all(|row| row["kernel"].is_string()), "{slow:#?}");
+    let typo = mxrs(["plan", "lenet", "--kernels", "referense"]);
+    assert!(typo.code == Some(2) && typo.err.contains("referense") && typo.err.contains("reference"), "{}", typo.err);
 }

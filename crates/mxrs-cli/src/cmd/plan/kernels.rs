@@ -2,8 +2,9 @@
 
 use super::report::{readable, table};
 use crate::args::ListFormat;
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::terminal;
+use mxrs::Runtime;
 use mxrs::exec::{PlannedGraph, StepReport};
 use serde::Serialize;
 
@@ -49,6 +50,18 @@ impl<'a> Row<'a> {
             format!("{} -> {}", self.inputs.join(", "), self.outputs.join(", ")),
         ]
     }
+}
+
+/// Refuses a name that no backend of this runtime has: its list would be empty, as if every call had a fast kernel.
+///
+/// # Errors
+/// Returns an error that names the backends.
+pub fn require_backend(runtime: &Runtime, name: &str) -> Outcome {
+    let known: Vec<&str> = runtime.backends().list().iter().map(|backend| backend.name()).collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!("--kernels: got `{name}`, expected one of {}", known.join(", "))))
 }
 
 /// Prints one table row per step that has a kernel. A `backend` keeps only its steps.

@@ -96,6 +96,9 @@ impl Mode {
 /// is invalid, or if the output cannot be written.
 pub fn run(args: &Args) -> Outcome {
     let runtime = start::runtime_with(Some(&args.compute), &args.set)?;
+    if let Some(Some(name)) = &args.kernels {
+        kernels::require_backend(&runtime, name)?;
+    }
     let subject = args.subject.load(&runtime)?;
     subject.require_shapes()?;
     let options = BindOptions { default_dtype: subject.dtype, ..runtime.bind_options() };

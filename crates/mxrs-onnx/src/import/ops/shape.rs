@@ -203,8 +203,13 @@ pub(crate) fn pad(node: &mut Reading<'_, '_>) -> Answer {
 pub(crate) fn resize(node: &mut Reading<'_, '_>) -> Answer {
     let mode = node.text("mode")?.unwrap_or_else(|| "nearest".into());
     node.ignore(&["cubic_coeff_a", "extrapolation_value", "exclude_outside", "antialias", "keep_aspect_ratio_policy"]);
-    node.require_text("coordinate_transformation_mode", &["half_pixel", "asymmetric"])?;
-    node.require_text("nearest_mode", &["round_prefer_floor", "floor"])?;
+    // Before version 11 there is one way to find the nearest element. Others would not repeat each element equally often.
+    let usual = if node.opset() < 11 { ["asymmetric", "floor"] } else { ["half_pixel", "round_prefer_floor"] };
+    let places = node.text("coordinate_transformation_mode")?.unwrap_or_else(|| usual[0].into());
+    let rounding = node.text("nearest_mode")?.unwrap_or_else(|| usual[1].into());
+    if !matches!((&places[..], &rounding[..]), ("half_pixel", "round_prefer_floor") | ("asymmetric", "floor")) {
+        return refuse(format!("the nearest element by {places} and {rounding}"));
+    }
     if mode != "nearest" || node.ints("axes")?.is_some() {
         return refuse(format!("mode {mode}"));
     }
