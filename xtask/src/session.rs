@@ -10,12 +10,15 @@ use crate::process::Run;
 use crate::tools::Tools;
 use crate::workspace::Workspace;
 
-/// The features that compile C++ or C: oneDNN, and mimalloc, which is compared with our pools.
-const NATIVE_FEATURES: [&str; 8] = [
+/// The features that are off by default: those that compile C++ or C, which are oneDNN and mimalloc (it is compared with our
+/// pools), and the servers of `dist_async`.
+const NATIVE_FEATURES: [&str; 10] = [
     "mxrs-onednn-src/compile",
     "mxrs-onednn-sys/static",
     "mxrs-backend-onednn/static",
+    "mxrs/grpc",
     "mxrs/onednn",
+    "mxrs-cli/grpc",
     "mxrs-cli/onednn",
     "mxrs-tests/onednn",
     "mxrs-benches/onednn",

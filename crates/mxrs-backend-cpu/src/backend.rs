@@ -59,7 +59,7 @@ impl CpuBackend {
         if let Some(planned) = kernels::plan_update(call, self.level) {
             return planned;
         }
-        if call.op.pointwise == Pointwise::Yes || call.inputs.is_empty() {
+        if call.op.pointwise == Pointwise::Yes || call.inputs.is_empty() || pointwise::takes(call) {
             return pointwise::plan(call, self.level, self.n_threads);
         }
         kernels::plan(call, self.level)

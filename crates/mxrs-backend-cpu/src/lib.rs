@@ -2,8 +2,8 @@
 //! team.
 //!
 //! The backend runs what vendor libraries do not offer for a training step or for imperative code: elementwise
-//! functions and chains of them, operators that broadcast, reductions, copies and permutations of axes, dropout,
-//! softmax and its losses, gradients of pooling, normalizations, and updates of weights. Results do not depend on
+//! functions and chains of them, operators that broadcast, reductions, operators that move, choose or sort elements,
+//! dropout, softmax and its losses, gradients of pooling, normalizations, and updates of weights. Results do not depend on
 //! the number of threads or on the instruction set: the loops fix every rounding, and sums have a fixed order.
 //!
 //! The crate uses the operators of `mxrs-ops`. It does not depend on graphs, arrays, the environment or another backend.

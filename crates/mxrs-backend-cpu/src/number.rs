@@ -5,6 +5,7 @@
 use crate::math;
 use crate::pointwise::HalfFloat;
 use half::{bf16, f16};
+use mxrs_ops::tables::Real;
 
 /// An element type with addition.
 pub trait Element: bytemuck::Pod + Send + Sync {
@@ -20,14 +21,20 @@ pub trait Number: Element + PartialOrd {
     type Wide: bytemuck::Pod + Send + Sync;
     /// Zero of the wide type.
     const WIDE_ZERO: Self::Wide;
+    /// One of the wide type.
+    const WIDE_ONE: Self::Wide;
     /// The lowest value: -∞, or the smallest integer.
     const LOWEST: Self;
+    /// The highest value: ∞, or the largest integer.
+    const HIGHEST: Self;
     /// Converts from `f64`: floats round; integers truncate and saturate.
     fn from_f64(value: f64) -> Self;
     /// The element as a term of a wide sum.
     fn widen(self) -> Self::Wide;
     /// The sum of two wide terms.
     fn wide_plus(a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    /// The product of two wide factors.
+    fn wide_times(a: Self::Wide, b: Self::Wide) -> Self::Wide;
     /// Converts a wide sum to an element; integers keep the low bits.
     fn narrow(sum: Self::Wide) -> Self;
     /// Difference.
@@ -74,6 +81,8 @@ pub trait Float: Number<Wide = f64> {
     fn tanh(self) -> Self;
     /// `1 / (1 + e^-self)`.
     fn sigmoid(self) -> Self;
+    /// The probability that a number with the standard normal distribution is below this one.
+    fn normal_below(self) -> Self;
 }
 
 macro_rules! integers {
@@ -88,7 +97,9 @@ macro_rules! integers {
         impl Number for $t {
             type Wide = i64;
             const WIDE_ZERO: i64 = 0;
+            const WIDE_ONE: i64 = 1;
             const LOWEST: Self = $t::MIN;
+            const HIGHEST: Self = $t::MAX;
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as $t
@@ -100,6 +111,10 @@ macro_rules! integers {
             #[inline(always)]
             fn wide_plus(a: i64, b: i64) -> i64 {
                 a.wrapping_add(b)
+            }
+            #[inline(always)]
+            fn wide_times(a: i64, b: i64) -> i64 {
+                a.wrapping_mul(b)
             }
             #[inline(always)]
             fn narrow(sum: i64) -> Self {
@@ -147,7 +162,9 @@ macro_rules! floats {
         impl Number for $t {
             type Wide = f64;
             const WIDE_ZERO: f64 = 0.0;
+            const WIDE_ONE: f64 = 1.0;
             const LOWEST: Self = $t::NEG_INFINITY;
+            const HIGHEST: Self = $t::INFINITY;
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as $t
@@ -159,6 +176,10 @@ macro_rules! floats {
             #[inline(always)]
             fn wide_plus(a: f64, b: f64) -> f64 {
                 a + b
+            }
+            #[inline(always)]
+            fn wide_times(a: f64, b: f64) -> f64 {
+                a * b
             }
             #[inline(always)]
             fn narrow(sum: f64) -> Self {
@@ -194,7 +215,7 @@ macro_rules! floats {
 floats!(f32, f64);
 
 macro_rules! functions {
-    ($t:ident, $exp:path, $exp_below:path, $exp_m1:path, $ln_1p:path, $tanh:path, $sigmoid:path) => {
+    ($t:ident, $exp:path, $exp_below:path, $exp_m1:path, $ln_1p:path, $tanh:path, $sigmoid:path, $normal:path) => {
         impl Float for $t {
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
@@ -228,11 +249,19 @@ macro_rules! functions {
             fn sigmoid(self) -> Self {
                 $sigmoid(self)
             }
+            #[inline(always)]
+            fn normal_below(self) -> Self {
+                $normal(self)
+            }
         }
     };
 }
-functions!(f32, math::exp, math::exp_below, math::exp_m1, math::ln_1p, math::tanh, math::sigmoid);
-functions!(f64, f64::exp, f64::exp, f64::exp_m1, f64::ln_1p, f64::tanh, sigmoid_f64);
+functions!(f32, math::exp, math::exp_below, math::exp_m1, math::ln_1p, math::tanh, math::sigmoid, math::normal_below);
+functions!(f64, f64::exp, f64::exp, f64::exp_m1, f64::ln_1p, f64::tanh, sigmoid_f64, normal_below_f64);
+
+fn normal_below_f64(x: f64) -> f64 {
+    0.5 * (1.0 + Real::erf(x * std::f64::consts::FRAC_1_SQRT_2))
+}
 
 fn sigmoid_f64(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())

@@ -237,6 +237,33 @@ impl<'a, T: Element> Sink<'a, T> {
         if self.mode == Mode::Stream { stream::before_line(self.ptr.wrapping_add(at)) } else { 0 }
     }
 
+    /// Stores elements at a distance of `step` from each other, the first at `at`, or adds them to the old ones.
+    ///
+    /// # Safety
+    /// No other code may use these elements.
+    pub unsafe fn put_each(&self, at: usize, step: usize, values: impl ExactSizeIterator<Item = T>) {
+        let last = values
+            .len()
+            .checked_sub(1)
+            .and_then(|n| n.checked_mul(step))
+            .map_or(Some(0), |reach| at.checked_add(reach));
+        if values.len() == 0 || !self.is_wanted() {
+            return;
+        }
+        assert!(
+            last.is_some_and(|last| last < self.len),
+            "{} elements from {at} on, of an output of {}",
+            values.len(),
+            self.len
+        );
+        for (i, value) in values.enumerate() {
+            // SAFETY: the assertion keeps the last element, and so all of them, within the output's memory, as in
+            // `slice_mut`. The caller ensures that no other code uses them.
+            let to = unsafe { &mut *self.ptr.add(at + i * step) };
+            *to = if self.mode == Mode::Add { to.plus(value) } else { value };
+        }
+    }
+
     /// Stores elements that were computed in a buffer.
     ///
     /// # Safety

@@ -2,7 +2,7 @@
 //! gradients of pooling.
 //!
 //! ```text
-//! cargo run --release -p mxrs-backend-nnpack --example gradients -- [THREADS [BATCH]]
+//! cargo run --release -p mxrs-backend-nnpack --example gradients -- [THREADS [BATCH [DTYPE]]]
 //! ```
 
 use mxrs_backend_nnpack::{Nnpack, NnpackOptions};
@@ -38,6 +38,7 @@ const LAYERS: [[usize; 6]; 19] = [
 const ROUNDS: usize = 3;
 
 fn main() -> Result<()> {
+    let dtype = std::env::args().nth(3).map_or(Ok(DType::F32), |text| text.parse())?;
     let mut args = std::env::args().skip(1).map(|arg| arg.parse::<usize>().ok().and_then(NonZeroUsize::new));
     let threads = args.next().flatten().unwrap_or(NonZeroUsize::MIN);
     let batch = args.next().flatten().map_or(32, NonZeroUsize::get);
@@ -46,22 +47,22 @@ fn main() -> Result<()> {
     println!("{:>28}  {:10} {:>9} {:>8} {:>9}  {:>9}  kernel", "layer", "of", "ms", "GFLOP/s", "estimate", "packing");
     for layer in LAYERS {
         for op in ["Convolution", "_backward_Convolution_data", "_backward_Convolution_weight"] {
-            time(&backend, &team, batch, layer, op)?;
+            time(&backend, &team, batch, layer, (op, dtype))?;
         }
     }
     for pool_type in ["max", "avg"] {
-        time_pooling(&backend, &team, batch, pool_type)?;
+        time_pooling(&backend, &team, batch, (pool_type, dtype))?;
     }
     Ok(())
 }
 
 /// Times the gradient of a pooling of 3x3 pixels with a stride of 2, as in residual networks.
-fn time_pooling(backend: &Nnpack, team: &Team, batch: usize, pool_type: &str) -> Result<()> {
+fn time_pooling(backend: &Nnpack, team: &Team, batch: usize, (pool_type, dtype): (&str, DType)) -> Result<()> {
     let ops = mxrs_ops::catalog();
     let op = ops.get(if pool_type == "max" { "_backward_Pooling" } else { "_backward_Pooling_average" })?;
     let attrs = [("kernel", "(3, 3)"), ("stride", "(2, 2)"), ("pad", "(1, 1)"), ("pool_type", pool_type)];
     let params = op.parse(&Attrs::from(attrs))?;
-    let [data, pooled] = [112, 56].map(|size| TensorDesc::dense([batch, 64, size, size], DType::F32));
+    let [data, pooled] = [112, 56].map(|size| TensorDesc::dense([batch, 64, size, size], dtype));
     let inputs = [pooled.clone(), data.clone(), pooled];
     let inputs = if pool_type == "max" { &inputs[..] } else { &inputs[..2] };
     let outputs = [data.clone()];
@@ -72,9 +73,8 @@ fn time_pooling(backend: &Nnpack, team: &Team, batch: usize, pool_type: &str) ->
         return Ok(());
     };
     let planned = offer.build()?;
-    let given: Vec<_> =
-        inputs.iter().map(|desc| AlignedBuffer::from_f64(&vec![0.37; desc.shape.n_elements()], DType::F32)).collect();
-    let mut made = AlignedBuffer::from_f64(&vec![0.0; data.shape.n_elements()], DType::F32);
+    let given: Vec<_> = inputs.iter().map(|desc| filled(desc.size_bytes())).collect();
+    let mut made = filled(data.size_bytes());
     let raw: Vec<_> = given.iter().map(|buffer| RawTensor::from_slice(buffer.bytes())).collect();
     let args = KernelArgs {
         inputs: &raw,
@@ -102,7 +102,12 @@ fn time_pooling(backend: &Nnpack, team: &Team, batch: usize, pool_type: &str) ->
     Ok(())
 }
 
-fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 6], name: &str) -> Result<()> {
+/// A buffer of numbers near 0.37, which are the same in float32 and in bfloat16.
+fn filled(bytes: usize) -> AlignedBuffer {
+    AlignedBuffer::from_f64(&vec![f64::from(f32::from_bits(0x3ebd_3ebd)); bytes.div_ceil(4)], DType::F32)
+}
+
+fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 6], (name, dtype): (&str, DType)) -> Result<()> {
     let [c, k, size, window, stride, groups] = layer;
     let (pad, ops) = (window / 2, mxrs_ops::catalog());
     let op = ops.get(name)?;
@@ -119,11 +124,14 @@ fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 6], name: &s
     ]))?;
     let out = (size + 2 * pad - window) / stride + 1;
     let [data, weight, ograd] = [[batch, c, size, size], [k, c / groups, window, window], [batch, k, out, out]]
-        .map(|sizes| TensorDesc::dense(sizes, DType::F32));
+        .map(|sizes| TensorDesc::dense(sizes, dtype));
     let (inputs, result) = match name {
         "Convolution" => (vec![data, weight], ograd),
         "_backward_Convolution_data" => (vec![ograd, weight, data.clone()], data),
-        _ => (vec![ograd, data, weight.clone()], weight),
+        _ => {
+            let sums = TensorDesc { dtype: DType::F32, ..weight };
+            (vec![ograd, data, sums.clone()], sums)
+        }
     };
     let outputs = [result.clone()];
     let is_constant = &[false; 3][..inputs.len()];
@@ -137,7 +145,6 @@ fn time(backend: &Nnpack, team: &Team, batch: usize, layer: [usize; 6], name: &s
     let laid_out = |desc: &TensorDesc, layout: &mxrs_types::Layout| desc.with_layout(layout.clone());
     let descs: Vec<_> =
         inputs.iter().zip(&planned.input_layouts).map(|(desc, layout)| laid_out(desc, layout)).collect();
-    let filled = |bytes: usize| AlignedBuffer::from_f64(&vec![0.37; bytes.div_ceil(4)], DType::F32);
     let given: Vec<_> = descs.iter().map(|desc| filled(desc.size_bytes())).collect();
     let mut made = filled(laid_out(&result, &planned.output_layouts[0]).size_bytes());
     let mut scratch = filled(planned.scratch_bytes);

@@ -33,6 +33,8 @@ fn agrees_with_the_reference_on_every_sample() {
                 ("_backward_FullyConnected_data", 4),
                 ("_backward_FullyConnected_weight", 4),
                 ("_backward_BatchNorm", 1),
+                ("_backward_Convolution_bias", 1),
+                ("_backward_FullyConnected_bias", 1),
                 ("_backward_LRN", 3),
                 ("_backward_Pooling", 5),
                 ("_backward_Pooling_average", 5),

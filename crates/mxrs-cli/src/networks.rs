@@ -66,6 +66,40 @@ fn cast(graph: &Graph, runtime: &Runtime, dtype: DType) -> Result<Option<Graph>>
     Ok((n_casts(&after) > n_casts(graph)).then_some(after))
 }
 
+/// A parameter of a network and the work of its layer.
+pub struct ParameterWork {
+    /// Number of elements.
+    pub n_elements: usize,
+    /// Number of multiplications with its elements in the forward pass of one image.
+    pub n_products: f64,
+}
+
+/// The parameters of a network, in the order of its layers, each with the work of its layer.
+///
+/// # Errors
+/// Returns an error if the name is unknown.
+pub fn parameter_work(name: &str) -> Result<Vec<ParameterWork>> {
+    let built = model(name, &ModelOptions::default())?;
+    let graph = built.symbol.graph()?;
+    let shapes = shapes(&graph, &built.image, &HashMap::new())?;
+    let is_parameter = |id: &&NodeId| graph.node(**id).name != INPUT && !graph.is_label(**id);
+    let auxiliary = graph.aux_state_names();
+    let parameters = graph.variables().iter().filter(is_parameter);
+    let trained = parameters.filter(|id| !auxiliary.contains(&graph.node(**id).name.as_str()));
+    let work = |id: &NodeId| {
+        let shape = &shapes[graph.output_id(*id, 0).index()];
+        let n_elements = shape.n_elements();
+        // The layer of a weight, not of a bias: each element is used once for each position of the output.
+        let reads = |node: &mxrs::graph::Node| node.inputs.iter().any(|input| input.node == *id);
+        let layer = graph.iter().find(|(_, node)| reads(node)).map(|(layer, _)| layer);
+        let positions = layer
+            .filter(|_| shape.ndim() > 1)
+            .map_or(0, |layer| shapes[graph.output_id(layer, 0).index()].iter().skip(2).product::<usize>());
+        ParameterWork { n_elements, n_products: n_elements as f64 * positions as f64 }
+    };
+    Ok(trained.map(work).collect())
+}
+
 /// A network that can be bound to any batch size.
 pub struct Network {
     graph: Graph,

@@ -32,6 +32,31 @@ impl Wanted {
         let config = Config { filename, profile_all: true, aggregate_stats: true, ..Config::default() };
         Self { config, json: None }
     }
+
+    /// The files of one of several workers. Their names begin with `rank0_`, `rank1_` and so on, as in MXNet's examples, so that
+    /// `mxrs profile merge` can merge the traces.
+    fn of_rank(&self, rank: usize) -> Self {
+        let of = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            path.with_file_name(format!("rank{rank}_{name}"))
+        };
+        let config = Config {
+            filename: of(&self.config.filename),
+            report: self.config.report.as_ref().map(of),
+            perfetto: self.config.perfetto.as_ref().map(of),
+            folded: self.config.folded.as_ref().map(of),
+            memory_csv_prefix: self.config.memory_csv_prefix.as_ref().map(of),
+            ..self.config.clone()
+        };
+        Self { config, json: self.json.as_ref().map(of) }
+    }
+}
+
+/// The number of this process, if a launcher has started several workers.
+fn rank() -> Outcome<Option<usize>> {
+    let (settings, _) = Settings::from_snapshot(&start::snapshot(None)?)?;
+    let place = settings.place().filter(|place| place.size.is_some_and(|size| size > 1));
+    Ok(place.map(|place| place.rank))
 }
 
 /// One operator in the summary.
@@ -68,6 +93,7 @@ struct Summary {
 /// Returns the error of the command; otherwise fails if a file cannot be written.
 pub fn profiled(wanted: Option<&Wanted>, command: impl FnOnce() -> Outcome) -> Outcome {
     let Some(wanted) = wanted else { return command() };
+    let wanted = &rank()?.map_or_else(|| wanted.clone(), |rank| wanted.of_rank(rank));
     // Measured before and after the command, because other programs may slow one measurement down.
     let before = peaks()?;
     let profiler = begin(wanted)?;

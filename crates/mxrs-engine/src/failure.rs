@@ -3,6 +3,7 @@
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_sync::{Rank, RankedMutex};
 use mxrs_types::{Device, Error};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The largest number of skipped tasks that a message names; it only counts the others.
@@ -89,17 +90,34 @@ pub(crate) struct Failures(RankedMutex<List>);
 struct List {
     all: Vec<Arc<Failure>>,
     prune_at: usize,
+    /// Errors that were reported and are not in `all` any more.
+    told: VecDeque<Error>,
+}
+
+/// The number of reported errors that are remembered.
+const TOLD: usize = 8;
+
+/// Whether two errors say the same, whatever was done when they occurred.
+fn is_same(a: &Error, b: &Error) -> bool {
+    a.kind() == b.kind()
 }
 
 impl Failures {
     pub(crate) fn new() -> Self {
-        Self(RankedMutex::new(Rank::EngineErrors, List { all: Vec::new(), prune_at: 64 }))
+        Self(RankedMutex::new(Rank::EngineErrors, List { all: Vec::new(), prune_at: 64, told: VecDeque::new() }))
     }
 
     pub(crate) fn add(&self, failure: Arc<Failure>) {
         let mut list = self.0.lock();
         if list.all.len() >= list.prune_at {
-            list.all.retain(|f| !f.is_reported());
+            let List { all, told, .. } = &mut *list;
+            all.retain(|failure| {
+                if failure.is_reported() && !told.iter().any(|error| is_same(error, failure.error())) {
+                    told.push_front(failure.error().clone());
+                    told.truncate(TOLD);
+                }
+                !failure.is_reported()
+            });
             list.prune_at = (2 * list.all.len()).max(64);
         }
         list.all.push(failure);
@@ -122,9 +140,22 @@ impl Failures {
         first
     }
 
-    /// Empties the list and returns the errors that were never reported, for the log at the engine's end.
+    /// Empties the list and returns the errors that were never reported, for the log at the engine's end. Of errors that say
+    /// the same it returns one, and none if one of them was reported: a lost connection fails every task that waits for it.
     pub(crate) fn drain_live(&self) -> Vec<Error> {
-        std::mem::take(&mut self.0.lock().all).iter().filter(|f| !f.is_reported()).filter_map(|f| f.take()).collect()
+        let mut list = self.0.lock();
+        let all = std::mem::take(&mut list.all);
+        let mut told: Vec<Error> = list.told.drain(..).collect();
+        drop(list);
+        told.extend(all.iter().filter(|f| f.is_reported()).map(|f| f.error().clone()));
+        let mut live = Vec::new();
+        for error in all.iter().filter(|f| !f.is_reported()).filter_map(|f| f.take()) {
+            if !told.iter().any(|other| is_same(other, &error)) {
+                told.push(error.clone());
+                live.push(error);
+            }
+        }
+        live
     }
 }
 
@@ -168,6 +199,23 @@ mod tests {
             });
             assert_eq!(told, 1);
         }
+    }
+
+    #[test]
+    fn of_failures_that_say_the_same_one_is_logged() {
+        let list = Failures::new();
+        ["a", "b", "a", "b", "a"].into_iter().for_each(|text| list.add(failure(text)));
+        let texts = |list: &Failures| list.drain_live().iter().map(ToString::to_string).collect::<Vec<_>>();
+        let live = texts(&list);
+        assert!(live.len() == 2 && live[0].contains("got a") && live[1].contains("got b"), "{live:?}");
+        // One that was reported, here or among those that are not in the list any more.
+        let reported = failure("a");
+        reported.take();
+        list.add(reported);
+        (0..100).for_each(|_| list.add(failure("a")));
+        list.add(failure("c"));
+        let live = texts(&list);
+        assert!(live.len() == 1 && live[0].contains("got c"), "{live:?}");
     }
 
     #[test]

@@ -60,8 +60,8 @@ capabilities! {
     KvStore = "the feature kvstore", planned;
     /// Key-value stores of several processes, compiled in.
     Distributed = "the feature kvstore, for stores of several processes", planned;
-    /// Processes that only keep and update values.
-    Servers = "parameter servers", planned;
+    /// Servers that keep and update values, compiled in.
+    Servers = "the feature grpc", planned;
     /// The profiler, compiled in.
     Profiler = "the feature profiler", planned;
     /// A front end in another language, which loads a shared library.
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(text(Capability::Core), "in effect");
         assert_eq!(text(Capability::Fork), "in effect");
         assert_eq!(text(Capability::Gpu), "needs a GPU device, which this build has none of");
-        assert_eq!(text(Capability::Servers), "not yet: it needs parameter servers");
+        assert_eq!(text(Capability::Servers), "not yet: it needs the feature grpc");
         assert_eq!(text(Capability::TensorRt), "needs the TensorRT backend, which mxrs does not contain");
         let of_version = |capability| here.state_of_version(capability).to_string();
         assert_eq!(of_version(Capability::Fork), "needs a system that forks processes, which is Unix");

@@ -8,8 +8,10 @@ use crate::Snapshot;
 pub enum PlacedBy {
     /// Open MPI's `mpirun`.
     OpenMpi,
-    /// A launcher that connects processes by PMI or PMIx: `mpiexec` of MPICH or Intel MPI, or Slurm's `srun --mpi`.
+    /// A launcher that connects processes by PMI: `mpiexec` of MPICH or Intel MPI, or Slurm's `srun --mpi=pmi2`.
     Pmi,
+    /// A launcher that connects processes by PMIx, as Open MPI needs it: Slurm's `srun --mpi=pmix`.
+    Pmix,
     /// PyTorch's `torchrun`, or another launcher that sets the same variables.
     Torchrun,
 }
@@ -29,7 +31,7 @@ pub struct Place {
 const VARIABLES: [(PlacedBy, &str, &str); 4] = [
     (PlacedBy::OpenMpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     (PlacedBy::Pmi, "PMI_RANK", "PMI_SIZE"),
-    (PlacedBy::Pmi, "PMIX_RANK", "SLURM_NTASKS"),
+    (PlacedBy::Pmix, "PMIX_RANK", "SLURM_NTASKS"),
     (PlacedBy::Torchrun, "RANK", "WORLD_SIZE"),
 ];
 
@@ -56,6 +58,6 @@ mod tests {
         assert_eq!(of(&[("PMI_RANK", "1"), ("PMI_SIZE", "3"), ("RANK", "2")]), place(PlacedBy::Pmi, 1, Some(3)));
         let ompi = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "2"), ("PMIX_RANK", "0")];
         assert_eq!(of(&ompi), place(PlacedBy::OpenMpi, 0, Some(2)));
-        assert_eq!(of(&[("PMIX_RANK", "5")]), place(PlacedBy::Pmi, 5, None));
+        assert_eq!(of(&[("PMIX_RANK", "5")]), place(PlacedBy::Pmix, 5, None));
     }
 }

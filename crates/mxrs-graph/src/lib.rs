@@ -65,9 +65,9 @@ pub use memory::{EntryKind, MemoryPlan, Placement, PlanEntry, PlanOptions, PlanS
 pub use node::Node;
 pub use passes::{
     CallPair, Declined, FusedGraph, FusionRequest, GradientRequest, HeadGrads, Inferred, Mirroring, Partitioned,
-    Partitioning, ProposedSet, Reach, Region, TrainingGraph, Unreachable, Widened, autocast, chain_checkpoints,
-    constant_nodes, eliminate_common, first_recomputed, fuse_pointwise, gradient, infer_dtypes, infer_shapes,
-    join_pairs, mirror, partition, place, recompute, recompute_if_smaller, select_outputs, sqrt_segments, widen,
-    within_budget,
+    Partitioning, ProposedSet, Reach, Region, ScaledLosses, TrainingGraph, Unreachable, Widened, autocast,
+    chain_checkpoints, constant_nodes, eliminate_common, first_recomputed, fuse_pointwise, gradient, infer_dtypes,
+    infer_shapes, join_pairs, mirror, partition, place, recompute, recompute_if_smaller, scale_losses, select_outputs,
+    sqrt_segments, widen, within_budget,
 };
 pub use symbol::{AttrScope, NameManager, Symbol, SymbolCall};

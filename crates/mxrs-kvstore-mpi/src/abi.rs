@@ -20,6 +20,8 @@ pub(crate) struct Numbers {
     pub comm_world: usize,
     pub byte: usize,
     pub errors_return: usize,
+    pub float: usize,
+    pub sum: usize,
 }
 
 impl Abi {
@@ -39,8 +41,16 @@ impl Abi {
     pub(crate) fn numbers(self) -> Option<Numbers> {
         match self {
             Self::OpenMpi => None,
-            Self::Mpich => Some(Numbers { comm_world: 0x4400_0000, byte: 0x4c00_010d, errors_return: 0x5400_0001 }),
-            Self::Standard => Some(Numbers { comm_world: 0x101, byte: 0x247, errors_return: 0x143 }),
+            Self::Mpich => Some(Numbers {
+                comm_world: 0x4400_0000,
+                byte: 0x4c00_010d,
+                errors_return: 0x5400_0001,
+                float: 0x4c00_040a,
+                sum: 0x5800_0003,
+            }),
+            Self::Standard => {
+                Some(Numbers { comm_world: 0x101, byte: 0x247, errors_return: 0x143, float: 0x210, sum: 0x21 })
+            }
         }
     }
 
@@ -69,8 +79,10 @@ mod tests {
     fn numbers_are_those_of_the_headers() {
         let mpich = Abi::Mpich.numbers().unwrap();
         assert_eq!((mpich.comm_world, mpich.byte, mpich.errors_return), (0x44000000, 0x4c00010d, 0x54000001));
+        assert_eq!((mpich.float, mpich.sum), (0x4c00040a, 0x58000003));
         let standard = Abi::Standard.numbers().unwrap();
         assert_eq!((standard.comm_world, standard.byte, standard.errors_return), (0x101, 0x247, 0x143));
+        assert_eq!((standard.float, standard.sum), (0x210, 0x21));
         assert_eq!(Abi::ALL.map(Abi::any_source), [-1, -2, -1]);
         assert_eq!(Abi::ALL.map(Abi::thread_serialized), [2, 2, 2048]);
     }

@@ -52,14 +52,14 @@ functions! {
     iprobe = "MPI_Iprobe": fn(c_int, c_int, Handle, *mut c_int, *mut Status);
     test = "MPI_Test": fn(*mut Handle, *mut c_int, *mut Status);
     get_count = "MPI_Get_count": fn(*const Status, Handle, *mut c_int);
+    allreduce = "MPI_Allreduce": fn(*const c_void, *mut c_void, c_int, Handle, Handle, Handle);
 }
 
 /// A loaded library. It is never unloaded, because MPI's threads and handlers of the end of the process are in it.
 pub(crate) struct Mpi {
     functions: Functions,
     pub abi: Abi,
-    byte: Handle,
-    errors_return: Handle,
+    handles: Numbers,
     /// The communicator of all workers: after [`Self::init`], one that no other code of the process uses.
     world: Handle,
     /// The library's description of itself.
@@ -106,11 +106,17 @@ impl Mpi {
             Some(symbol.into_raw() as Handle)
         };
         let is_standard = path.file_name().is_some_and(|name| name.to_string_lossy().contains("mpi_abi"));
-        let (abi, Numbers { comm_world, byte, errors_return }) = match address("ompi_mpi_comm_world") {
+        let (abi, handles) = match address("ompi_mpi_comm_world") {
             Some(comm_world) if !is_standard => {
-                let found = address("ompi_mpi_byte").zip(address("ompi_mpi_errors_return"));
-                let (byte, errors_return) = found.ok_or("it has only some of Open MPI's handles")?;
-                (Abi::OpenMpi, Numbers { comm_world, byte, errors_return })
+                let of = |name: &str| address(name).ok_or("it has only some of Open MPI's handles");
+                let handles = Numbers {
+                    comm_world,
+                    byte: of("ompi_mpi_byte")?,
+                    errors_return: of("ompi_mpi_errors_return")?,
+                    float: of("ompi_mpi_float")?,
+                    sum: of("ompi_mpi_op_sum")?,
+                };
+                (Abi::OpenMpi, handles)
             }
             _ => {
                 let abi = if is_standard { Abi::Standard } else { Abi::Mpich };
@@ -123,7 +129,7 @@ impl Mpi {
         unsafe { (functions.get_library_version)(text.as_mut_ptr().cast(), &mut n_bytes) };
         let version = first_line(&text, n_bytes);
         tracing::debug!("loaded {}: {version}", path.display());
-        Ok(Self { functions, abi, byte, errors_return, world: comm_world, version })
+        Ok(Self { functions, abi, handles, world: handles.comm_world, version })
     }
 
     fn check(&self, function: &str, code: c_int) -> Result<()> {
@@ -159,7 +165,7 @@ impl Mpi {
         let mut world: Handle = 0;
         // SAFETY: MPI is initialized, and all workers make these calls. `world` has room for a handle of every interface.
         unsafe {
-            let code = (self.functions.comm_set_errhandler)(self.world, self.errors_return);
+            let code = (self.functions.comm_set_errhandler)(self.world, self.handles.errors_return);
             self.check("MPI_Comm_set_errhandler", code)?;
             self.check("MPI_Comm_dup", (self.functions.comm_dup)(self.world, &mut world))?;
         }
@@ -193,7 +199,7 @@ impl Mpi {
         let mut request: Handle = 0;
         // SAFETY: the caller keeps the bytes. `request` has room for a handle of every interface.
         let code = unsafe {
-            (self.functions.isend)(bytes.as_ptr().cast(), n_bytes, self.byte, to, tag, self.world, &mut request)
+            (self.functions.isend)(bytes.as_ptr().cast(), n_bytes, self.handles.byte, to, tag, self.world, &mut request)
         };
         self.check("MPI_Isend", code).map(|()| request)
     }
@@ -207,7 +213,15 @@ impl Mpi {
         let mut request: Handle = 0;
         // SAFETY: the caller keeps the memory. `request` has room for a handle of every interface.
         let code = unsafe {
-            (self.functions.irecv)(bytes.as_mut_ptr().cast(), n_bytes, self.byte, from, tag, self.world, &mut request)
+            (self.functions.irecv)(
+                bytes.as_mut_ptr().cast(),
+                n_bytes,
+                self.handles.byte,
+                from,
+                tag,
+                self.world,
+                &mut request,
+            )
         };
         self.check("MPI_Irecv", code).map(|()| request)
     }
@@ -237,13 +251,29 @@ impl Mpi {
             return Ok(None);
         }
         // SAFETY: `MPI_Iprobe` has written the status.
-        let code = unsafe { (self.functions.get_count)(&status, self.byte, &mut n_bytes) };
+        let code = unsafe { (self.functions.get_count)(&status, self.handles.byte, &mut n_bytes) };
         self.check("MPI_Get_count", code)?;
         let from = status[self.abi.source_in_status()];
         match (usize::try_from(from), usize::try_from(n_bytes)) {
             (Ok(from), Ok(n_bytes)) => Ok(Some((from, n_bytes))),
             _ => Err(Error::invalid("message in MPI", format!("{n_bytes} bytes from {from}"), "numbers from 0")),
         }
+    }
+
+    /// Sums the values of all workers, and waits for it. All workers make this call.
+    ///
+    /// # Errors
+    /// Fails if the library fails, or if `sums` has another length than `values`.
+    pub fn all_reduce(&self, values: &[f32], sums: &mut [f32]) -> Result<()> {
+        if values.len() != sums.len() {
+            return Err(Error::invalid("sums of MPI_Allreduce", sums.len(), format!("{}, as values", values.len())));
+        }
+        let (n, Numbers { float, sum, .. }) = (count(values.len())?, self.handles);
+        // SAFETY: MPI is initialized. Both slices have `n` elements of the type, and do not overlap.
+        let code = unsafe {
+            (self.functions.allreduce)(values.as_ptr().cast(), sums.as_mut_ptr().cast(), n, float, sum, self.world)
+        };
+        self.check("MPI_Allreduce", code)
     }
 
     /// Ends MPI. Waits for all workers.

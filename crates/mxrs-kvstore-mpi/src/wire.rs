@@ -1,34 +1,51 @@
 //! A wire over MPI: messages that are being sent and received, all without waiting.
+//!
+//! Short messages to one worker are sent together in a *frame*: headers and contents, one after the other. A long content is a
+//! message of MPI of its own, from and to the memory where it is used; its header is in a frame. Frames of one sender are read
+//! in their order, so the contents are received in the order in which they are sent.
+
+mod incoming;
 
 use crate::MpiOptions;
 use crate::library::{Handle, Mpi};
+use incoming::Incoming;
 use mxrs_kvstore::dist::{Packet, Received, Wire};
 use mxrs_types::{Error, Result};
-use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The tag of all messages. Their meaning is in their headers.
-const TAG: c_int = 0x6d78;
+/// The tag of frames. The meaning of messages is in their headers.
+const FRAMES: c_int = 0x6d78;
+/// The tag of contents that are not in a frame.
+const CONTENTS: c_int = 0x6d79;
+/// The most bytes of a frame.
+const FRAME_BYTES: usize = 128 << 10;
+/// The most bytes of a content in a frame.
+const SHORT_BYTES: usize = 32 << 10;
 
-/// The most receptions that are under way. More messages wait in the library.
-const MOST_RECEPTIONS: usize = 64;
-
-/// A message that is being sent.
+/// What is being sent.
 struct Sending {
     to: usize,
     request: Handle,
     /// Keeps the bytes in place until the request is done.
-    packet: Arc<Packet>,
+    memory: Memory,
 }
 
-/// A message that is being received.
-struct Receiving {
-    from: usize,
-    request: Handle,
-    is_done: bool,
-    packet: Packet,
+/// Memory that the library reads.
+enum Memory {
+    Frame(Vec<u8>),
+    Content(Arc<Packet>),
+}
+
+/// What waits to be sent to one worker.
+#[derive(Default)]
+struct Outgoing {
+    frame: Vec<u8>,
+    /// The contents that follow the frame.
+    contents: Vec<Arc<Packet>>,
+    /// The number of requests that are not done.
+    n_open: usize,
 }
 
 /// The connection to all other workers. It stays on the thread that made it.
@@ -36,8 +53,11 @@ pub(crate) struct MpiWire {
     mpi: Mpi,
     rank: usize,
     size: usize,
+    outgoing: Vec<Outgoing>,
     sending: Vec<Sending>,
-    receiving: VecDeque<Receiving>,
+    incoming: Vec<Incoming>,
+    /// Memory of frames that were sent or read.
+    spare: Vec<Vec<u8>>,
 }
 
 impl MpiWire {
@@ -69,20 +89,78 @@ impl MpiWire {
             }
             return Err(error);
         }
-        Ok(Self { mpi, rank, size, sending: Vec::new(), receiving: VecDeque::new() })
+        let mut wire = Self {
+            mpi,
+            rank,
+            size,
+            outgoing: Vec::new(),
+            sending: Vec::new(),
+            incoming: Vec::new(),
+            spare: Vec::new(),
+        };
+        wire.outgoing.resize_with(size, Outgoing::default);
+        wire.incoming.resize_with(size, Incoming::default);
+        Ok(wire)
     }
 
-    /// Forgets the messages whose sending is done.
+    /// Forgets what has been sent.
     fn progress(&mut self) -> Result<()> {
         let mut i = 0;
         while i < self.sending.len() {
-            if self.mpi.is_done(&mut self.sending[i].request)? {
-                self.sending.swap_remove(i);
-            } else {
+            if !self.mpi.is_done(&mut self.sending[i].request)? {
                 i += 1;
+                continue;
+            }
+            let done = self.sending.swap_remove(i);
+            self.outgoing[done.to].n_open -= 1;
+            if let Memory::Frame(frame) = done.memory {
+                self.keep(frame);
             }
         }
         Ok(())
+    }
+
+    /// Keeps the memory of a frame for the next one.
+    fn keep(&mut self, mut frame: Vec<u8>) {
+        if self.spare.len() < MOST_SPARE {
+            frame.clear();
+            self.spare.push(frame);
+        }
+    }
+
+    /// Starts to send the frame of a worker, and the contents that follow it.
+    fn send_frame(&mut self, to: usize) -> Result<()> {
+        if self.outgoing[to].frame.is_empty() {
+            return Ok(());
+        }
+        let next = self.spare.pop().unwrap_or_default();
+        let frame = std::mem::replace(&mut self.outgoing[to].frame, next);
+        let contents = std::mem::take(&mut self.outgoing[to].contents);
+        let memories = std::iter::once(Memory::Frame(frame)).chain(contents.into_iter().map(Memory::Content));
+        for memory in memories {
+            let (bytes, tag) = match &memory {
+                Memory::Frame(frame) => (frame.as_slice(), FRAMES),
+                Memory::Content(packet) => (packet.content(), CONTENTS),
+            };
+            // SAFETY: the bytes do not move when `memory` moves: they are on the heap, or in an array that the packet keeps. A
+            // frame that is being sent is not changed, and neither is a shared packet. `sending` keeps the memory until the
+            // request is done; see also `drop`.
+            let request = unsafe { self.mpi.send(bytes, to, tag)? };
+            self.sending.push(Sending { to, request, memory });
+            self.outgoing[to].n_open += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The number of frames whose memory is kept.
+const MOST_SPARE: usize = 64;
+
+/// Adds a message to a frame. A long content is not added.
+fn append(frame: &mut Vec<u8>, packet: &Packet) {
+    frame.extend_from_slice(packet.head());
+    if packet.content().len() <= SHORT_BYTES {
+        frame.extend_from_slice(packet.content());
     }
 }
 
@@ -104,58 +182,77 @@ impl Wire for MpiWire {
     }
 
     fn send(&mut self, to: usize, packet: Arc<Packet>) -> Result<()> {
-        // SAFETY: the bytes of a packet are on the heap. They do not move when the `Arc` moves, and a shared packet does not
-        // change. `sending` keeps it until the request is done; see also `drop`.
-        let request = unsafe { self.mpi.send(packet.bytes(), to, TAG)? };
-        self.sending.push(Sending { to, request, packet });
+        let n_bytes = packet.content().len();
+        let is_short = n_bytes <= SHORT_BYTES;
+        let added = Packet::HEAD_BYTES + if is_short { n_bytes } else { 0 };
+        if self.outgoing[to].frame.len() + added > FRAME_BYTES {
+            self.send_frame(to)?;
+        }
+        let outgoing = &mut self.outgoing[to];
+        append(&mut outgoing.frame, &packet);
+        if !is_short {
+            outgoing.contents.push(packet);
+            self.send_frame(to)?;
+        }
         Ok(())
     }
 
     fn n_unsent(&mut self, to: usize) -> usize {
-        self.sending.iter().filter(|sending| sending.to == to).count()
+        self.outgoing.get(to).map_or(0, |outgoing| outgoing.n_open + usize::from(!outgoing.frame.is_empty()))
     }
 
-    fn receive(&mut self) -> Result<Option<Received>> {
+    fn flush(&mut self) -> Result<()> {
+        (0..self.size).try_for_each(|to| self.send_frame(to))
+    }
+
+    fn receive(&mut self, room: &mut dyn FnMut(usize, &mut Packet)) -> Result<Option<Received>> {
         self.progress()?;
-        while self.receiving.len() < MOST_RECEPTIONS
-            && let Some((from, n_bytes)) = self.mpi.probe(TAG)?
-        {
-            let mut packet = Packet::zeroed(n_bytes);
-            // SAFETY: the bytes of a packet are on the heap, so they do not move when the packet is moved into `receiving`,
-            // where it is not used until the request is done; see also `drop`.
-            let request = unsafe { self.mpi.receive(packet.bytes_mut(), from, TAG)? };
-            self.receiving.push_back(Receiving { from, request, is_done: false, packet });
+        while let Some((from, n_bytes)) = self.mpi.probe(FRAMES)? {
+            if n_bytes > FRAME_BYTES {
+                let expected = format!("at most {FRAME_BYTES} bytes: the same mxrs");
+                return Err(Error::invalid(format!("frame of worker {from}"), format!("{n_bytes} bytes"), expected));
+            }
+            let memory = self.spare.pop().unwrap_or_default();
+            let (mpi, incoming) = (&self.mpi, self.incoming.get_mut(from));
+            incoming.map_or(Ok(()), |incoming| incoming.start(mpi, from, memory, n_bytes))?;
         }
-        // Messages of one sender are returned in their order: one that is done waits for earlier ones of its sender.
-        let mut waiting = Vec::new();
-        for i in 0..self.receiving.len() {
-            let receiving = &mut self.receiving[i];
-            if !receiving.is_done {
-                receiving.is_done = self.mpi.is_done(&mut receiving.request)?;
+        for from in 0..self.size {
+            let (mpi, incoming) = (&self.mpi, &mut self.incoming[from]);
+            // A message that is complete is handled before the next one is received: within a machine the library copies its
+            // bytes at once, and they stay in the cache.
+            loop {
+                if let Some(packet) = incoming.next(mpi)? {
+                    return Ok(Some(Received::Message { from, packet }));
+                }
+                let Some(mut frame) = incoming.read(mpi, from, &mut |packet| room(from, packet))? else { break };
+                if self.spare.len() < MOST_SPARE {
+                    frame.clear();
+                    self.spare.push(frame);
+                }
             }
-            if receiving.is_done && !waiting.contains(&receiving.from) {
-                let done = self.receiving.remove(i);
-                return Ok(done.map(|done| Received::Message { from: done.from, packet: done.packet }));
-            }
-            waiting.push(receiving.from);
         }
         Ok(None)
     }
 
+    fn all_reduce(&mut self, values: &[f32], sums: &mut [f32]) -> Result<bool> {
+        self.mpi.all_reduce(values, sums).map(|()| true)
+    }
+
     fn close(&mut self, _: Duration) -> Result<()> {
+        self.flush()?;
         self.progress()?;
-        if self.sending.is_empty() && self.receiving.is_empty() { self.mpi.finalize() } else { Ok(()) }
+        if self.sending.is_empty() && self.incoming.iter().all(Incoming::is_empty) {
+            self.mpi.finalize()
+        } else {
+            Ok(())
+        }
     }
 }
 
 impl Drop for MpiWire {
     /// After a failure, MPI may still read or write the messages under way, so their memory is never freed.
     fn drop(&mut self) {
-        for sending in self.sending.drain(..) {
-            std::mem::forget(sending.packet);
-        }
-        for receiving in self.receiving.drain(..).filter(|receiving| !receiving.is_done) {
-            std::mem::forget(receiving.packet);
-        }
+        self.sending.drain(..).for_each(std::mem::forget);
+        self.incoming.drain(..).for_each(Incoming::forget);
     }
 }

@@ -5,6 +5,9 @@
 
 #![cfg(target_os = "linux")]
 
+mod cable;
+
+use cable::Cable;
 use mxrs_engine::{Engine, EngineConfig};
 use mxrs_env::{OsSource, PlacedBy, Settings};
 use mxrs_kvstore::dist::{DistSync, Group, GroupOptions};
@@ -34,11 +37,16 @@ fn run(launcher: &str, flags: &[&str], library: &str, n: usize, test: &str) -> O
     let mut command = Command::new(launcher);
     command.args(["-n", &n.to_string()]).args(flags).arg(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", test, "--nocapture"]).env("MXRS_MPI_LIB", library);
+    end_of(&mut command, &format!("{launcher} -n {n} {test}"))
+}
+
+/// Runs a command. Returns whether it succeeded and what it printed; `None` if it is not installed.
+fn end_of(command: &mut Command, what: &str) -> Option<(bool, String)> {
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("SKIPPED: {launcher} is not installed ({error})");
+            eprintln!("SKIPPED: {what}: it is not installed ({error})");
             return None;
         }
     };
@@ -46,7 +54,7 @@ fn run(launcher: &str, flags: &[&str], library: &str, n: usize, test: &str) -> O
     while child.try_wait().unwrap().is_none() {
         if since.elapsed() > DEADLINE {
             let _ = child.kill();
-            panic!("{launcher} -n {n} {test} did not end");
+            panic!("{what} did not end");
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -86,6 +94,44 @@ fn a_launcher_of_another_library_is_named() {
     assert!(!is_ok && text.contains("number of workers in MPI: got 1, expected 2"), "{text}");
 }
 
+/// Open MPI takes two network namespaces for two machines, and sends messages by TCP.
+#[test]
+fn two_network_namespaces_are_two_machines() {
+    let Some(cable) = Cable::lay() else { return };
+    let mut command = cable.command(&["--ignored", "--exact", "one_worker", "--nocapture"]);
+    let (is_ok, text) = end_of(&mut command, "ip netns exec").unwrap();
+    assert!(is_ok && text.matches("of 2 is done").count() == 2, "{text}");
+}
+
+#[test]
+fn a_cut_link_is_noticed() {
+    let Some(cable) = Cable::lay() else { return };
+    let mut command = cable.command(&["--ignored", "--exact", "one_worker_whose_link_is_cut", "--nocapture"]);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("output");
+    let file = std::fs::File::create(&path).unwrap();
+    command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
+    let mut child = command.spawn().unwrap();
+    let until = |words: &str| {
+        let since = Instant::now();
+        loop {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            if text.contains(words) || since.elapsed() > Duration::from_secs(40) {
+                return text;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let begun = until("rank 0 exchanges");
+    cable.cut();
+    let text = until("is silent for");
+    // Without the cable, mpirun and its helper would wait for minutes.
+    cable.kill_all();
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(begun.contains("rank 0 exchanges") && text.contains("worker 1 is silent for"), "{text}");
+}
+
 #[test]
 fn a_library_that_does_not_exist_is_named() {
     let options = MpiOptions { library: Some("/no/such/libmpi.so".into()), ..MpiOptions::default() };
@@ -98,15 +144,19 @@ fn a_library_that_does_not_exist_is_named() {
 }
 
 fn group() -> std::sync::Arc<Group> {
+    group_with(GroupOptions::default())
+}
+
+fn group_with(how: GroupOptions) -> std::sync::Arc<Group> {
     let (settings, _) = Settings::from_source(&OsSource).unwrap();
     let place = settings.place().filter(|place| place.by != PlacedBy::Torchrun);
     let options = MpiOptions {
         library: settings.distributed.mpi_library.clone(),
-        first: place.map(|place| if place.by == PlacedBy::OpenMpi { Abi::OpenMpi } else { Abi::Mpich }),
+        first: place.map(|place| if place.by == PlacedBy::Pmi { Abi::Mpich } else { Abi::OpenMpi }),
         n_workers: place.and_then(|place| place.size),
         rank: place.map(|place| place.rank),
     };
-    Group::start(mpi_worker(options), GroupOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    Group::start(mpi_worker(options), how).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Element `i` of the value of a worker in a round. The magnitudes differ, so the order of additions shows.
@@ -177,4 +227,21 @@ fn one_worker_of_which_one_crashes() {
     }
     let error = group.barrier().expect_err("worker 1 has crashed");
     panic!("{error}");
+}
+
+#[test]
+#[ignore = "mpirun starts it"]
+fn one_worker_whose_link_is_cut() {
+    let options = GroupOptions {
+        heartbeat: Some(Duration::from_millis(200)),
+        silence: Some(Duration::from_secs(3)),
+        ..GroupOptions::default()
+    };
+    let group = group_with(options);
+    group.barrier().unwrap();
+    println!("rank {} exchanges", group.rank());
+    loop {
+        group.barrier().unwrap_or_else(|error| panic!("{error}"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

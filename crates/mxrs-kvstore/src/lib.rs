@@ -34,10 +34,11 @@
 //! sums that follow the links between GPUs.
 
 // Unsafe code is needed because arrays return raw pointers. `reduce` makes slices of arrays inside engine tasks that hold
-// the arrays' variables, and `sum` adds the elements behind the pointers that such a task passes on. `dist` reads and writes
-// arrays from tasks, and from the thread that completes such a task.
+// the arrays' variables, and `sum` adds the elements behind the pointers that such a task passes on. `dist` and
+// `served` read and write arrays from tasks, and from the thread that completes such a task.
 #![allow(unsafe_code)]
 
+pub mod bandwidth;
 mod compression;
 pub mod dist;
 mod in_process;
@@ -46,6 +47,7 @@ mod name;
 mod options;
 mod reduce;
 mod registry;
+pub mod served;
 mod store;
 mod sum;
 pub mod tree;
@@ -59,5 +61,5 @@ pub use options::{KvStoreOptions, LinkSource, SumWatch};
 pub use registry::{Constructor, StoreRegistry};
 pub use store::{KvStore, Residual, RowPull};
 pub use sum::{Order, SUMMED, SumThreads, is_summed};
-pub use updater::{Update, Updater};
+pub use updater::{MakeUpdater, ServedValue, ServerUpdater, Update, Updater, UpdaterSettings};
 pub use value::{RowSparse, Value};

@@ -1,5 +1,6 @@
 //! The interface of all stores.
 
+use crate::dist::AllReduce;
 use crate::{Compression, Key, RowSparse, StoreType, Updater, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Error, Result};
@@ -138,6 +139,24 @@ pub trait KvStore: Send + Sync {
         Ok(None)
     }
 
+    /// The states of the updaters, if servers update the values: one file of states for each server. `None` if the workers
+    /// have the states.
+    ///
+    /// # Errors
+    /// Fails if a server is lost.
+    fn updater_states(&self) -> Result<Option<Vec<Vec<u8>>>> {
+        Ok(None)
+    }
+
+    /// Gives states to the servers that update the values; each takes its part. Returns false if there are no such servers.
+    ///
+    /// # Errors
+    /// Fails if the states do not fit, or if a server is lost.
+    fn set_updater_states(&self, states: &[u8]) -> Result<bool> {
+        let _ = states;
+        Ok(false)
+    }
+
     /// Gives bytes to all workers, and returns those of every worker by rank. Waits until all workers have called this
     /// function. All workers make their calls of this function, [`Self::gather`] and [`Self::barrier`] in the same order.
     ///
@@ -153,6 +172,16 @@ pub trait KvStore: Send + Sync {
     /// Fails if a worker is lost.
     fn gather(&self, bytes: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         Ok(Some(vec![bytes.to_vec()]))
+    }
+
+    /// Sums values of all workers by the transport's own function, such as `MPI_Allreduce`, with which this store is compared.
+    /// `None` if the transport has none. All workers call it at the same time, while nothing else is exchanged.
+    ///
+    /// # Errors
+    /// Fails if the transport fails, or if a worker is lost.
+    fn transport_sum(&self, sum: AllReduce) -> Result<Option<AllReduce>> {
+        let _ = sum;
+        Ok(None)
     }
 
     /// Waits until all workers have called this function.

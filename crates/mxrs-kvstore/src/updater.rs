@@ -4,6 +4,7 @@ use crate::{Key, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_types::Result;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One update: the sum that was pushed for a key, and the value to change.
 #[derive(Clone, Debug)]
@@ -35,7 +36,57 @@ pub trait Updater: Send {
     fn is_elementwise(&self) -> bool {
         true
     }
+
+    /// The rule as text, if it can be made again from text. Stores whose servers update values send this text to them.
+    fn settings(&self) -> Option<UpdaterSettings> {
+        None
+    }
 }
+
+/// A rule for updates as text: its name, and its settings by name. Never code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdaterSettings {
+    /// The name of the rule, such as `sgd`.
+    pub name: String,
+    /// The settings, such as `learning_rate` with `0.1`.
+    pub settings: Vec<(String, String)>,
+}
+
+/// An updater on a server.
+pub trait ServerUpdater: Updater {
+    /// Changes the settings, such as the learning rate. The states stay.
+    ///
+    /// # Errors
+    /// Fails if a setting is unknown or out of range, or if the rule has another name.
+    fn set_settings(&mut self, settings: &UpdaterSettings) -> Result<()>;
+
+    /// The states of all values that were updated, as bytes. Waits until they are computed.
+    ///
+    /// # Errors
+    /// Fails if an update failed.
+    fn states(&self) -> Result<Vec<u8>>;
+
+    /// Replaces the states. `values` are the values that this server keeps, and `states` are the states of them, or of whole
+    /// values of which it keeps parts.
+    ///
+    /// # Errors
+    /// Fails if the states do not fit the values or the rule.
+    fn set_states(&mut self, values: &[ServedValue], states: &[u8]) -> Result<()>;
+}
+
+/// A value or a part of one that a server keeps.
+#[derive(Clone, Debug)]
+pub struct ServedValue {
+    /// The key.
+    pub key: Key,
+    /// The value, in the shape of the key; a part has one axis.
+    pub value: NdArray,
+    /// The elements of the flattened value, if this is a part.
+    pub part: Option<Range<usize>>,
+}
+
+/// Makes the updater of a server from settings that a worker has sent.
+pub type MakeUpdater = Arc<dyn Fn(&UpdaterSettings) -> Result<Box<dyn ServerUpdater>> + Send + Sync>;
 
 impl<F: FnMut(&[Update]) -> Result<()> + Send> Updater for F {
     fn update(&mut self, updates: &[Update]) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use crate::param::{NoParams, ParamSpec, Parameters};
 use crate::{
-    Accuracy, Attrs, Combines, DescribeProducts, Gradient, InputNames, OpCall, OpParams, OutputCount, Pair, Pointwise,
-    Precision, ReferenceFn, Sample, View, is_annotation_key,
+    Accuracy, Attrs, Combines, DescribeProducts, Gradient, InputNames, Moves, OpCall, OpParams, OutputCount, Pair,
+    Pointwise, Precision, ReferenceFn, Sample, View, is_annotation_key,
 };
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
@@ -61,6 +61,8 @@ pub struct OpDef {
     pub pointwise: Pointwise,
     /// Whether the operator only adds or concatenates its inputs.
     pub combines: Combines,
+    /// Where elements go, for an operator that only moves or selects them.
+    pub moves: Moves,
     /// Whether a call may read its input on another device than the one it runs on: it copies between devices. If both are
     /// the same device, the call is a [view](Self::view).
     pub crosses_devices: bool,
@@ -101,8 +103,13 @@ pub struct OpDef {
     pub recompute: Option<fn() -> OpDef>,
     /// The pair of calls that this operator replaces in a training step, if it replaces any.
     pub pair: Option<&'static Pair>,
-    /// What autocast does with calls of the operator.
+    /// What autocast to bfloat16 does with calls of the operator. Callers use [`Self::precision_in`].
     pub precision: fn(&OpParams) -> Precision,
+    /// What autocast to float16 does with calls of the operator, if that differs from [`Self::precision`].
+    pub precision_float16: Option<fn(&OpParams) -> Precision>,
+    /// Whether the operator is a loss with these parameters: the gradient of its first input does not depend on the gradient of
+    /// its output. A loss scale is therefore applied to the gradient of the first input.
+    pub is_loss: fn(&OpParams) -> bool,
     /// How closely kernels agree with the reference kernel.
     pub accuracy: Accuracy,
     /// The reference kernel: slow and obviously correct. `None` for an operator that is listed but not built.
@@ -168,6 +175,7 @@ impl OpDef {
             view: |_, _| View::No,
             pointwise: Pointwise::No,
             combines: Combines::No,
+            moves: Moves::No,
             crosses_devices: false,
             init_hints: &[],
             ignored_at_inference: &[],
@@ -184,6 +192,8 @@ impl OpDef {
             recompute: None,
             pair: None,
             precision: Precision::float32,
+            precision_float16: None,
+            is_loss: |_| false,
             accuracy: Accuracy::Exact,
             reference: None,
             samples: Vec::new,
@@ -196,6 +206,14 @@ impl OpDef {
         self.param_specs = P::specs();
         self.parse_with = parse_as::<P>;
         self
+    }
+
+    /// What autocast to the 16-bit type `half` does with calls that have these parameters.
+    pub fn precision_in(&self, params: &OpParams, half: DType) -> Precision {
+        match self.precision_float16 {
+            Some(precision) if half == DType::F16 => precision(params),
+            _ => (self.precision)(params),
+        }
     }
 
     /// Reads the parameters from text. Annotation keys (`__x__`) and the key that counts variable inputs are accepted.

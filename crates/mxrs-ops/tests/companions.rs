@@ -97,3 +97,19 @@ fn types_follow_from_the_gradients() {
         }
     }
 }
+
+/// `_amp_scale_gradient` passes data on, and multiplies the gradient by the scale of a loss.
+#[test]
+fn a_scaled_gradient_is_a_product_with_the_scale() {
+    let ops = mxrs_ops::catalog();
+    let op = ops.get("_amp_scale_gradient").expect("a companion");
+    let params = op.parse(&Default::default()).expect("no parameters");
+    let mut inputs = [PartialShape::from(&Shape::from([2, 3, 4])), PartialShape::unknown()];
+    let mut outputs = [PartialShape::unknown()];
+    op.infer_shapes(&params, &mut inputs, &mut outputs).expect("consistent shapes");
+    assert_eq!(inputs[1], PartialShape::from(&Shape::from([1, 1, 1])));
+    assert_eq!(outputs[0], inputs[0]);
+    let mut wrong = [inputs[0].clone(), PartialShape::from(&Shape::from([2, 1, 1]))];
+    assert!(op.infer_shapes(&params, &mut wrong, &mut outputs).is_err());
+    assert_eq!(op.precision_in(&params, DType::F16), mxrs_op::Precision::Float32);
+}

@@ -114,8 +114,8 @@ fn what_claims_to_be_pointwise_is() {
     assert!(n_claims >= 40, "only {n_claims} operators claim it");
 }
 
-/// Pointwise operators that have only a reference kernel. They do not declare it, because a chain of pointwise operators with
-/// such a part would run on reference kernels as a whole.
+/// Pointwise operators that do not declare it. All but `hard_sigmoid`, `smooth_l1` and their gradients have only a reference
+/// kernel, and a chain of pointwise operators with such a part would run on reference kernels as a whole.
 #[rustfmt::skip]
 const WITHOUT_KERNELS: &[&str] = &[
     "hard_sigmoid", "smooth_l1", "_contrib_quadratic", "_contrib_div_sqrt_dim", "_contrib_gradientmultiplier",

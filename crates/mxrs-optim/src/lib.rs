@@ -39,6 +39,7 @@ mod compression;
 mod config;
 mod copies;
 mod create;
+mod described;
 mod mult;
 mod optimizer;
 pub mod optimizers;

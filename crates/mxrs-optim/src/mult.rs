@@ -1,6 +1,6 @@
 //! Factors of learning rate and weight decay, by parameter.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Which parameters, selected by name, have a weight decay by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,6 +12,26 @@ pub enum Decayed {
     Weights,
     /// All names, as in Gluon's trainer.
     All,
+}
+
+impl Decayed {
+    /// The word for this choice in the description of an updater.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::WeightsAndGammas => "weights_and_gammas",
+            Self::Weights => "weights",
+            Self::All => "all",
+        }
+    }
+
+    /// The choice for a word.
+    pub(crate) fn of_word(word: &str) -> mxrs_types::Result<Self> {
+        let all = [Self::WeightsAndGammas, Self::Weights, Self::All];
+        all.into_iter().find(|choice| choice.word() == word).ok_or_else(|| {
+            let got: String = word.chars().take(80).collect();
+            mxrs_types::Error::invalid("decayed", got, "weights_and_gammas, weights or all")
+        })
+    }
 }
 
 /// Factors of learning rate and weight decay, by parameter name.
@@ -59,6 +79,16 @@ impl Multipliers {
             map.entry(name.to_string()).or_insert(value);
         }
         Ok(())
+    }
+
+    /// The factors of learning rates that were set, by name in alphabetical order.
+    pub(crate) fn lr_factors(&self) -> BTreeMap<&str, f64> {
+        self.lr.iter().map(|(name, factor)| (name.as_str(), *factor)).collect()
+    }
+
+    /// The factors of weight decays that were set, by name in alphabetical order.
+    pub(crate) fn wd_factors(&self) -> BTreeMap<&str, f64> {
+        self.wd.iter().map(|(name, factor)| (name.as_str(), *factor)).collect()
     }
 
     /// Factor of a parameter's learning rate.

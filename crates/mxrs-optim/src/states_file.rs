@@ -93,7 +93,7 @@ impl Updater {
         let texts = [
             ("learning_rate", common.learning_rate.map_or("None".into(), |lr| lr.to_string())),
             ("wd", common.wd.to_string()),
-            ("rescale_grad", common.rescale_grad.to_string()),
+            ("rescale_grad", self.rescale_grad().to_string()),
             ("clip_gradient", common.clip_gradient.map_or("None".into(), |bound| bound.to_string())),
             ("multi_precision", common.multi_precision.to_string()),
             ("begin_num_update", common.begin_num_update.to_string()),

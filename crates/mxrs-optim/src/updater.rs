@@ -31,6 +31,8 @@ pub struct Updater {
     copies: Vec<IndexMap<String, State>>,
     n_calls: u64,
     compression: Option<TwoBit>,
+    /// The number by which the losses were multiplied.
+    loss_scale: f64,
     /// Whether the warning was logged that the optimizer updates fewer weights in one call than requested.
     is_limit_told: bool,
 }
@@ -51,7 +53,7 @@ impl Updater {
 
     pub(crate) fn with_fault(optimizer: Box<dyn Optimizer>, fault: Option<Error>) -> Self {
         let (states, copies) = (IndexMap::new(), Vec::new());
-        Self { optimizer, fault, states, copies, n_calls: 0, compression: None, is_limit_told: false }
+        Self { optimizer, fault, states, copies, n_calls: 0, compression: None, loss_scale: 1.0, is_limit_told: false }
     }
 
     /// Checks that the settings from which the updater was made are in range. Every update makes this check first.
@@ -72,9 +74,28 @@ impl Updater {
         self.optimizer.common().num_update
     }
 
-    /// Sets the number that gradients are multiplied by, usually one over the batch size.
+    /// Sets the number that gradients are multiplied by, usually one over the batch size. If there is a
+    /// [loss scale](Self::set_loss_scale), gradients are divided by it in addition.
     pub fn set_rescale_grad(&mut self, rescale: f64) {
-        self.optimizer.common_mut().rescale_grad = rescale;
+        self.optimizer.common_mut().rescale_grad = rescale / self.loss_scale;
+    }
+
+    /// The number that [`Self::set_rescale_grad`] has set, without the loss scale.
+    pub fn rescale_grad(&self) -> f64 {
+        self.optimizer.common().rescale_grad * self.loss_scale
+    }
+
+    /// Sets the number by which losses, and so gradients, are multiplied: updates divide gradients by it. A power of 2 adds no
+    /// rounding errors. The default is 1.
+    pub fn set_loss_scale(&mut self, scale: f64) {
+        let rescale = self.rescale_grad();
+        self.loss_scale = scale;
+        self.set_rescale_grad(rescale);
+    }
+
+    /// Whether gradients are compressed.
+    pub fn is_compressing(&self) -> bool {
+        self.compression.is_some()
     }
 
     /// Takes learning rates from a schedule, starting at the schedule's `base_lr`. [`Common::set_scheduler`](crate::Common)
@@ -93,6 +114,11 @@ impl Updater {
     /// The optimizer whose formula this updater applies, for changing its settings.
     pub fn optimizer_mut(&mut self) -> &mut dyn Optimizer {
         &mut *self.optimizer
+    }
+
+    /// Takes another optimizer, which has the same states.
+    pub(crate) fn replace_optimizer(&mut self, optimizer: Box<dyn Optimizer>) {
+        self.optimizer = optimizer;
     }
 
     /// Compresses gradients from now on, before any other computation on them, as MXNet's key-value stores do. MXNet's

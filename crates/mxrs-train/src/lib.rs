@@ -16,13 +16,15 @@ pub mod resume;
 
 mod exchange;
 mod host;
+mod loss_scaler;
 mod module;
 mod norm;
 mod split;
 mod trainer;
 
-pub use exchange::{KvStoreChoice, StoreOptions};
+pub use exchange::{KvStoreChoice, StoreOptions, server_updater};
 pub use host::Host;
+pub use loss_scaler::LossScaler;
 pub use module::{
     BindFor, CheckpointOptions, FitOptions, FitReport, InitOptions, Module, ModuleNames, Outcome, load_initializer,
 };

@@ -62,6 +62,7 @@ struct Case {
     bound: u64,
     n_epochs: u64,
     prefix: Option<PathBuf>,
+    clip: Option<f64>,
 }
 
 const CASE: Case = Case {
@@ -73,6 +74,7 @@ const CASE: Case = Case {
     bound: 1_000_000,
     n_epochs: 2,
     prefix: None,
+    clip: None,
 };
 
 type Bits = Vec<(String, Vec<u8>)>;
@@ -98,6 +100,7 @@ fn fit(module: &mut Module, train: &mut NdArrayIter, store: KvStoreChoice, case:
         optimizer_params: settings,
         checkpoint: case.prefix.as_ref().map(CheckpointOptions::new),
         resume: case.prefix.is_some(),
+        clip_global_norm: case.clip,
         ..fit_options(case.n_epochs)
     };
     let mut metric = create("acc", &[]).unwrap();
@@ -178,6 +181,28 @@ fn with_compressed_gradients() {
     for (kind, on_store) in [("2bit", true), ("2bit", false), ("1bit", true)] {
         let compression = Some(Compression::new(kind, 0.05).unwrap());
         check(&Case { compression, on_store, n: 3, bound: 40, ..CASE.clone() });
+    }
+}
+
+/// The norm of one process is that of sums in double precision, so weights differ by rounding.
+#[test]
+fn gradients_are_clipped_by_the_norm_of_all_workers() {
+    let floats = |bits: &Bits| -> Vec<f32> {
+        let bytes = bits.iter().flat_map(|(_, bytes)| bytes.chunks_exact(4));
+        bytes.map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
+    };
+    for store in ["dist_sync", "p3"] {
+        let case = Case { n: 3, store, on_store: false, clip: Some(0.05), ..CASE.clone() };
+        let all: Vec<Bits> = workers(&case).into_iter().map(Result::unwrap).collect();
+        assert!(all.iter().all(|bits| *bits == all[0]), "{store}: workers compute the same norm");
+        let (got, expected) = (floats(&all[0]), floats(&one_process(&case)));
+        let free = floats(&one_process(&Case { clip: None, ..case.clone() }));
+        let worst = |other: &[f32]| got.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst(&expected) < 1e-5 && worst(&free) > 1e-3, "{store}: {} {}", worst(&expected), worst(&free));
+    }
+    let errors = workers(&Case { clip: Some(0.05), ..CASE.clone() });
+    for error in errors.into_iter().map(Result::unwrap_err) {
+        assert!(error.to_string().contains("update_on_kvstore"), "{error}");
     }
 }
 

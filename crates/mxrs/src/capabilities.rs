@@ -29,11 +29,13 @@ pub(crate) fn capabilities(
         None => Err(", which MXNET_ONEDNN_ENABLED=0 switches off".to_owned()),
     };
     let stores = if cfg!(feature = "kvstore") { Ok(()) } else { Err(", which this build is without".to_owned()) };
+    let servers = if cfg!(feature = "grpc") { Ok(()) } else { Err(", which this build is without".to_owned()) };
     let profiler = if cfg!(feature = "profiler") { Ok(()) } else { Err(", which this build is without".to_owned()) };
     Capabilities::new([
         (Capability::Profiler, profiler),
         (Capability::Gpu, gpu),
         (Capability::Distributed, stores.clone()),
+        (Capability::Servers, servers),
         (Capability::KvStore, stores),
         (Capability::Pinning, pinning),
         (Capability::Fork, fork),

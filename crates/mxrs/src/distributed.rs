@@ -109,7 +109,7 @@ impl Connection {
     fn mpi(&self) -> Result<Connect> {
         use mxrs_kvstore_mpi::{Abi, MpiOptions, mpi_worker};
         let place = self.place.filter(|place| place.by != PlacedBy::Torchrun);
-        let first = place.map(|place| if place.by == PlacedBy::OpenMpi { Abi::OpenMpi } else { Abi::Mpich });
+        let first = place.map(|place| if place.by == PlacedBy::Pmi { Abi::Mpich } else { Abi::OpenMpi });
         let (rank, size) = (place.map(|place| place.rank), place.and_then(|place| place.size));
         let n_workers = self.n_workers.or(size);
         Ok(mpi_worker(MpiOptions { library: self.mpi_library.clone(), first, n_workers, rank }))

@@ -63,8 +63,9 @@ pub mod graph {
 #[cfg(feature = "kvstore")]
 pub mod kvstore {
     pub use mxrs_kvstore::{
-        Compression, Constructor, Family, Key, KvStore, KvStoreOptions, LinkSource, NAMES, RowPull, RowSparse,
-        StoreRegistry, StoreType, SumWatch, Update, Updater, Value, dist, tree,
+        Compression, Constructor, Family, Key, KvStore, KvStoreOptions, LinkSource, MakeUpdater, NAMES, RowPull,
+        RowSparse, ServedValue, ServerUpdater, StoreRegistry, StoreType, SumWatch, Update, Updater, UpdaterSettings,
+        Value, bandwidth, dist, served, tree,
     };
 }
 
@@ -151,8 +152,8 @@ pub mod symbol {
 pub mod train {
     pub use mxrs_train::{
         BindFor, CheckpointOptions, Compression, FitOptions, FitReport, Host, InitOptions, KvStore, KvStoreChoice,
-        Module, ModuleNames, Outcome, Parameter, StoreOptions, Trainer, Updater, callback, clip_global_norm,
-        global_norm, load_initializer, loss, metric, resume, split_and_load, split_data,
+        LossScaler, Module, ModuleNames, Outcome, Parameter, StoreOptions, Trainer, Updater, callback,
+        clip_global_norm, global_norm, load_initializer, loss, metric, resume, split_and_load, split_data,
     };
 }
 

@@ -20,13 +20,14 @@
 //! # Ok::<(), mxrs::Error>(())
 //! ```
 //!
-//! Cargo features, all on by default but the last:
+//! Cargo features, all on by default but `grpc` and those of oneDNN:
 //!
 //! | feature | adds |
 //! |---|---|
 //! | `data` | iterators over training data, images, record files |
 //! | `kvstore` | key-value stores, which sum gradients over devices |
 //! | `mpi` | stores of several machines, by an MPI library that is found at run time; needs `kvstore` |
+//! | `grpc` | servers that keep and update values, for the store `dist_async`; needs `train` |
 //! | `models` | the networks of MXNet's examples, and initial values |
 //! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data`, `kvstore` and `models` |
 //! | `onnx` | ONNX models from graphs and back |
@@ -69,6 +70,8 @@
 //! Read next: [`Runtime`], then the crate for your question: [`exec`] for how a graph runs, [`ops`] for what an operator
 //! does, [`mod@env`] for what a variable means.
 
+#[cfg(feature = "kvstore")]
+mod asynchronous;
 mod backends;
 mod capabilities;
 mod device;

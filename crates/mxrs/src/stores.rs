@@ -25,6 +25,12 @@ impl AddedStores {
                 registry.register(name, Arc::clone(&distributed))?;
             }
         }
+        let asynchronous = crate::asynchronous::constructor(settings);
+        for name in crate::asynchronous::NAMES {
+            if !self.0.iter().any(|(added, _)| added.eq_ignore_ascii_case(name)) {
+                registry.register(name, Arc::clone(&asynchronous))?;
+            }
+        }
         for (name, constructor) in self.0 {
             registry.register(&name, constructor)?;
         }
@@ -43,7 +49,8 @@ impl RuntimeBuilder {
 }
 
 impl Runtime {
-    /// Creates the key-value store of this name: `local`, `device`, `dist_sync`, `p3`, an alias of them, or the name of a store
+    /// Creates the key-value store of this name: `local`, `device`, `dist_sync`, `p3`,
+    /// `dist_async` (with the feature `grpc`), an alias of them, or the name of a store
     /// that [`RuntimeBuilder::kvstore`] added.
     ///
     /// The stores `dist_sync` and `p3` connect processes that a launcher has started, such as `mxrs launch` or `mpirun`. The
@@ -67,7 +74,8 @@ impl Runtime {
     ///
     /// # Errors
     /// Returns an error for an unknown name, with the nearest names and the list of all, and for a store that this build does
-    /// not have. A store of several processes also fails if no launcher has started this process, or if the others do not join.
+    /// not have. A store of several processes also fails if no launcher has started this process, or if the others do not join;
+    /// `dist_async` fails if the servers do not answer.
     pub fn kvstore(&self, name: &str) -> Result<Arc<dyn KvStore>> {
         self.stores().create(name, self.arrays(), &self.kvstore_options())
     }

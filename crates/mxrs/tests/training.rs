@@ -8,7 +8,8 @@ use mxrs::models::{Initializer, ModelOptions, model};
 use mxrs::ndarray::NdArray;
 use mxrs::train::callback::{BatchEnd, Callbacks, Speedometer};
 use mxrs::train::metric::{EvalMetric, create, create_all};
-use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, Module, Outcome};
+use mxrs::train::{BindFor, CheckpointOptions, FitOptions, InitOptions, LossScaler, Module, Outcome};
+use mxrs::types::DType;
 use mxrs::{Model, Runtime};
 use mxrs_sync::atomic::{AtomicBool, Ordering};
 use std::path::Path;
@@ -110,11 +111,20 @@ fn options(epochs: u64) -> FitOptions {
 }
 
 fn train(network: &str, options: &FitOptions, callbacks: &mut Callbacks) -> (Module, Outcome, f64) {
+    train_with(network, options, callbacks, |module| module)
+}
+
+fn train_with(
+    network: &str,
+    options: &FitOptions,
+    callbacks: &mut Callbacks,
+    change: impl FnOnce(Module) -> Module,
+) -> (Module, Outcome, f64) {
     let runtime = Runtime::builder().build().unwrap();
     runtime.arrays().random().seed(1);
     let network = model(network, &ModelOptions { n_classes: 10, ..ModelOptions::default() }).unwrap();
     let graph = network.symbol.graph().unwrap();
-    let mut module = Module::new(&runtime, &graph).unwrap();
+    let mut module = change(Module::new(&runtime, &graph).unwrap());
     let mut train = records("digits_train.rec").path_imgidx(digits("digits_train.idx")).shuffle(9).build().unwrap();
     let mut eval = records("digits_val.rec").build().unwrap();
     let mut metric = create("acc", &[]).unwrap();
@@ -132,6 +142,20 @@ fn lenet_learns_the_digits() {
     assert!(accuracy > 0.95, "validation accuracy {accuracy}");
     // There are 297 images in 10 batches of 32: padding is not counted in the accuracy.
     assert!((accuracy * 297.0 - (accuracy * 297.0).round()).abs() < 1e-9, "{accuracy}");
+}
+
+#[test]
+fn lenet_learns_the_digits_in_float16_as_well_as_in_float32() {
+    let amp = |module: Module| module.amp(DType::F16).loss_scaling(LossScaler::dynamic()).unwrap();
+    let (full, _, want) = train("lenet", &options(8), &mut Callbacks::default());
+    let (mixed, _, got) = train_with("lenet", &options(8), &mut Callbacks::default(), amp);
+    assert!(want > 0.97 && got >= want - 0.005, "{got} instead of {want}");
+    let scaler = mixed.loss_scaler().unwrap();
+    // The scale is too large at first. Of 47 steps of each epoch, few are skipped.
+    assert!((1..20).contains(&scaler.n_skipped()) && scaler.scale() >= 64.0, "{scaler:?}");
+    assert_ne!(bits(&mixed), bits(&full));
+    let names = |module: &Module| module.get_params().unwrap().arg.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&mixed), names(&full));
 }
 
 fn bits(module: &Module) -> Vec<(String, Vec<f32>)> {

@@ -1,7 +1,7 @@
-//! Positions of the largest elements along an axis. Of several equally large elements, the first counts. NaN counts as
-//! larger than any number.
+//! Positions of the largest, or smallest, elements along an axis. Of several equal elements, the first counts. NaN counts as
+//! beyond any number.
 
-use super::rows::largest_or_nan;
+use super::rows::{Fold, LANES, Min, add_to_lanes, join_lanes, largest_or_nan};
 use super::{around, for_number};
 use crate::chunks::each;
 use crate::level::{Level, Loop};
@@ -18,11 +18,13 @@ const COLUMNS: usize = 1024;
 /// Number of elements that are compared with the largest one at a time.
 const CHUNK: usize = 64;
 
-/// Plans `argmax`.
+/// Plans `argmax` and `argmin`.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
-    if call.op.name != "argmax" {
-        return None;
-    }
+    let is_min = match call.op.name {
+        "argmax" => false,
+        "argmin" => true,
+        _ => return None,
+    };
     let shape = &call.inputs[0].shape;
     let sizes = match call.params.get::<ArgmaxParams>().axis {
         None => (1, shape.n_elements(), 1),
@@ -32,12 +34,20 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
         },
     };
     if u32::try_from(sizes.1).is_err() {
-        return Some(Err(format!("argmax of {} elements", sizes.1)));
+        return Some(Err(format!("a position of {} elements", sizes.1)));
     }
-    Some(for_number!(call, call.inputs[0].dtype, T => argmax::<T>(call, level, sizes)))
+    let dtype = call.inputs[0].dtype;
+    Some(match is_min {
+        false => for_number!(call, dtype, T => argmax::<T, false>(call, level, sizes)),
+        true => for_number!(call, dtype, T => argmax::<T, true>(call, level, sizes)),
+    })
 }
 
-fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, usize, usize)) -> Build {
+fn argmax<T: Number + 'static, const IS_MIN: bool>(
+    call: &OpCall<'_>,
+    level: Level,
+    sizes: (usize, usize, usize),
+) -> Build {
     let dtype = call.outputs[0].dtype;
     let (outer, size, inner) = sizes;
     debug_assert!(u32::try_from(size).is_ok(), "`plan` checks the size");
@@ -51,7 +61,7 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
                     out.write(rows, |at, to| {
                         for (to, row) in to.iter_mut().zip(at) {
                             let row = data.slice(row * size..(row + 1) * size);
-                            *to = T::from_f64(first_largest(level, row) as f64);
+                            *to = T::from_f64(level.run(PositionLoop::<T, IS_MIN> { row }) as f64);
                         }
                     });
                 }
@@ -74,7 +84,8 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
                     best[..width].copy_from_slice(row(0, width));
                     for k in 1..size {
                         prefetch(row((k + 1).min(size - 1), width));
-                        level.run(BestLoop { k: k as u32, row: row(k, width), best: &mut best, found: &mut found });
+                        let (k, row) = (k as u32, row(k, width));
+                        level.run(BestLoop::<T, IS_MIN> { k, row, best: &mut best, found: &mut found });
                     }
                 }
                 let start = o * inner + first;
@@ -92,23 +103,19 @@ fn argmax<T: Number + 'static>(call: &OpCall<'_>, level: Level, sizes: (usize, u
     })
 }
 
-/// Position of the first largest element; 0 if there are no elements.
-fn first_largest<T: Number + 'static>(level: Level, row: &[T]) -> usize {
-    level.run(PositionLoop { row })
-}
-
-/// The position of the first element that equals the largest one, or of the first NaN; 0 if there are no elements.
-struct PositionLoop<'a, T> {
+/// The position of the first element that equals the largest one, or the smallest one, or of the first NaN; 0 if there are no
+/// elements.
+struct PositionLoop<'a, T, const IS_MIN: bool> {
     row: &'a [T],
 }
 
-impl<T: Number> Loop for PositionLoop<'_, T> {
+impl<T: Number + 'static, const IS_MIN: bool> Loop for PositionLoop<'_, T, IS_MIN> {
     type Output = usize;
     #[inline(always)]
     fn run(self) -> usize {
         let (chunks, rest) = self.row.as_chunks::<CHUNK>();
-        let max = largest_or_nan(self.row);
-        let is_it = |x: T| (x == max) | x.is_nan();
+        let extreme = if IS_MIN { smallest_or_nan(self.row) } else { largest_or_nan(self.row) };
+        let is_it = |x: T| (x == extreme) | x.is_nan();
         for (c, x) in chunks.iter().enumerate() {
             // All elements of a chunk are compared, because a loop that ends at the first one is not vectorized.
             let found: [u32; CHUNK] = each(0, |l| u32::from(is_it(x[l])));
@@ -120,28 +127,37 @@ impl<T: Number> Loop for PositionLoop<'_, T> {
     }
 }
 
-/// Compares row `k` with the largest elements so far, column by column.
-struct BestLoop<'a, T> {
+/// The smallest element; NaN if any element is NaN.
+#[inline(always)]
+fn smallest_or_nan<T: Number + 'static>(row: &[T]) -> T {
+    let mut lanes = [<Min as Fold<T>>::EMPTY; LANES];
+    add_to_lanes(&mut lanes, row, <Min as Fold<T>>::add);
+    join_lanes::<T, Min>(lanes)
+}
+
+/// Compares row `k` with the largest, or smallest, elements so far, column by column.
+struct BestLoop<'a, T, const IS_MIN: bool> {
     k: u32,
     row: &'a [T],
     best: &'a mut [T],
     found: &'a mut [u32],
 }
 
-impl<T: Number> Loop for BestLoop<'_, T> {
+impl<T: Number, const IS_MIN: bool> Loop for BestLoop<'_, T, IS_MIN> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        keep_best(self.k, self.row, self.best, self.found);
+        keep_best::<T, IS_MIN>(self.k, self.row, self.best, self.found);
     }
 }
 
 /// The slices are arguments, so that the compiler knows that they do not overlap. Conditions are combined without branches.
 #[inline(always)]
-fn keep_best<T: Number>(k: u32, row: &[T], best: &mut [T], found: &mut [u32]) {
+fn keep_best<T: Number, const IS_MIN: bool>(k: u32, row: &[T], best: &mut [T], found: &mut [u32]) {
     for ((x, best), found) in row.iter().zip(best).zip(found) {
-        let is_larger = !best.is_nan() & (x.is_nan() | (*x > *best));
-        *found = if is_larger { k } else { *found };
-        *best = if is_larger { *x } else { *best };
+        let is_beyond = if IS_MIN { *x < *best } else { *x > *best };
+        let is_better = !best.is_nan() & (x.is_nan() | is_beyond);
+        *found = if is_better { k } else { *found };
+        *best = if is_better { *x } else { *best };
     }
 }

@@ -3,21 +3,26 @@
 mod argmax;
 mod batch_norm;
 mod broadcast;
+mod choose;
 mod dropout;
 mod fold_weight;
+mod gather;
 mod half_precision;
 mod lrn;
 mod moves;
 mod narrow_sums;
 mod normalized;
+mod one_hot;
 mod philox;
 mod pool_back;
+mod prelu;
 mod reduce;
 mod reduce_back;
 mod rows;
 mod softmax;
 mod softmax_loss;
-mod transpose;
+mod sort;
+mod strided;
 mod update;
 
 use crate::level::Level;
@@ -30,9 +35,13 @@ type Family = for<'a> fn(&OpCall<'a>, Level) -> Option<Planned>;
 
 /// Families that take 16-bit floats without [`half_precision`]: they only copy elements, or widen them themselves.
 /// [`fold_weight`] does so because its inputs have two types, which `half_precision` does not support.
-const OF_ANY_TYPE: [Family; 6] = [
+const OF_ANY_TYPE: [Family; 10] = [
     |call, _| moves::plan(call),
-    |call, _| transpose::plan(call),
+    strided::plan,
+    gather::plan,
+    choose::plan,
+    |call, _| one_hot::plan(call),
+    |call, _| sort::plan(call),
     dropout::plan,
     fold_weight::plan,
     softmax::plan,
@@ -40,7 +49,9 @@ const OF_ANY_TYPE: [Family; 6] = [
 ];
 
 /// Families that compute in the type of their tensors. For 16-bit floats, [`half_precision`] runs them in `f32`.
-const ARITHMETIC: [Family; 8] = [
+const ARITHMETIC: [Family; 10] = [
+    prelu::plan,
+    strided::plan_sums,
     broadcast::plan,
     reduce::plan,
     reduce_back::plan,

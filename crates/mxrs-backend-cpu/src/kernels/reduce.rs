@@ -1,11 +1,15 @@
-//! Reductions over axes: sum, mean and maximum, and the sums that are gradients of a broadcast or of a bias.
+//! Reductions over axes: sums, products, means, norms, maxima and minima, and the sums that are gradients of a broadcast or
+//! of a bias.
 //!
 //! The axes form a loop nest of kept and reduced axes. If the innermost axis is reduced, the rows of one result are
 //! folded into lanes (partial results). If it is kept, rows are folded elementwise into a row of results. If there are
 //! few results, each of many elements, the elements are cut into blocks whose partial results are combined at the end.
 //! Blocks and lanes depend only on the shape, so the number of threads does not change the bits.
 
-use super::rows::{Fold, LANES, Max, Sum, fold_ahead, fold_each, fold_each_of_four, fold_into, fold_rows, join_lanes};
+use super::rows::{
+    Fold, LANES, Max, Min, Product, ProductOfNumbers, Sum, SumOfMagnitudes, SumOfNumbers, SumOfSquares, fold_ahead,
+    fold_each, fold_each_of_four, fold_into, fold_rows, join_lanes,
+};
 use super::{for_float, for_number};
 use crate::level::Level;
 use crate::number::{Float, Number};
@@ -17,6 +21,7 @@ use crate::walk::{Axes, Axis, Cursor, broadcast, coalesce, n_steps};
 use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::ReduceParams;
 use mxrs_ops::nn::convolution::ConvolutionParams;
+use mxrs_ops::reduce::norm::NormParams;
 use mxrs_types::{DType, Result, Shape};
 use smallvec::SmallVec;
 
@@ -42,7 +47,11 @@ const BLOCK_ELEMENTS: usize = 1 << 15;
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     let (data, dtype) = (&call.inputs[0].shape, call.inputs[0].dtype);
     let small = match call.op.name {
-        "sum" | "mean" | "max" => match kept_shape(call, data) {
+        "sum" | "mean" | "max" | "min" | "prod" | "nansum" | "nanprod" => match kept_shape(call, data) {
+            Ok(kept) => kept,
+            Err(reason) => return Some(Err(reason)),
+        },
+        "norm" => match kept_by_norm(call, data) {
             Ok(kept) => kept,
             Err(reason) => return Some(Err(reason)),
         },
@@ -53,9 +62,23 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     let nest = Nest::new(data, &small);
     Some(match call.op.name {
         "max" => for_number!(call, dtype, T => reduce::<T, Max>(call, level, nest, |max, _| max)),
+        "min" => for_number!(call, dtype, T => reduce::<T, Min>(call, level, nest, |min, _| min)),
+        "prod" => for_number!(call, dtype, T => reduce::<T, Product>(call, level, nest, narrow::<T>)),
+        "nansum" => for_number!(call, dtype, T => reduce::<T, SumOfNumbers>(call, level, nest, narrow::<T>)),
+        "nanprod" => for_number!(call, dtype, T => reduce::<T, ProductOfNumbers>(call, level, nest, narrow::<T>)),
+        "norm" if call.params.get::<NormParams>().ord == 1 => {
+            for_float!(call, dtype, T => reduce::<T, SumOfMagnitudes>(call, level, nest, narrow::<T>))
+        }
+        "norm" => for_float!(call, dtype, T => reduce::<T, SumOfSquares>(call, level, nest, root::<T>)),
         "mean" => for_float!(call, dtype, T => reduce::<T, Sum>(call, level, nest, mean::<T>)),
         _ => for_number!(call, dtype, T => reduce::<T, Sum>(call, level, nest, |sum, _| T::narrow(sum))),
     })
+}
+
+/// Plans the sums of the first input, seen as a tensor of the shape `data`, over the axes that have size 1 in `small`.
+pub fn sum_of(call: &OpCall<'_>, level: Level, data: &Shape, small: &Shape) -> Planned {
+    let nest = Nest::new(data, small);
+    for_number!(call, call.inputs[0].dtype, T => reduce::<T, Sum>(call, level, nest, |sum, _| T::narrow(sum)))
 }
 
 /// The shape of data in which every reduced axis has size 1.
@@ -70,6 +93,24 @@ pub fn bias_shape(call: &OpCall<'_>, shape: &Shape) -> Shape {
     let is_second = call.op.name.contains("Convolution") && !call.params.get::<ConvolutionParams>().is_channels_last();
     let bias_axis = if is_second { 1 } else { shape.ndim().saturating_sub(1) };
     shape.iter().enumerate().map(|(axis, size)| if axis == bias_axis { *size } else { 1 }).collect()
+}
+
+/// The shape of data in which every axis that `norm` reduces has size 1.
+fn kept_by_norm(call: &OpCall<'_>, data: &Shape) -> std::result::Result<Shape, String> {
+    let (from, to) = (call.inputs[0].dtype, call.outputs[0].dtype);
+    if from != to {
+        return Err(format!("norm of {from} that gives {to}"));
+    }
+    let reduced = call.params.get::<NormParams>().reduced(data.ndim()).map_err(|error| error.to_string())?;
+    Ok(data.iter().zip(reduced).map(|(size, is_reduced)| if is_reduced { 1 } else { *size }).collect())
+}
+
+fn narrow<T: Number>(sum: T::Wide, _: usize) -> T {
+    T::narrow(sum)
+}
+
+fn root<T: Float>(sum: f64, _: usize) -> T {
+    T::from_f64(sum.sqrt())
 }
 
 fn mean<T: Float>(sum: f64, count: usize) -> T {

@@ -2,7 +2,7 @@
 
 use crate::chunks::each;
 use crate::level::{Level, Loop};
-use crate::number::Number;
+use crate::number::{Float, Number};
 use crate::stream::{AHEAD, prefetch_at};
 
 /// Number of partial results that a slice is folded into: element `i` goes into partial result `i % LANES`. It is large
@@ -52,17 +52,66 @@ impl<T: Number + 'static> Fold<T> for Sum {
 #[derive(Clone, Copy)]
 pub struct SumOfSquares;
 
-impl Fold<f32> for SumOfSquares {
+impl<T: Float + 'static> Fold<T> for SumOfSquares {
     type Part = f64;
     const EMPTY: f64 = 0.0;
     #[inline(always)]
-    fn add(part: f64, x: f32) -> f64 {
+    fn add(part: f64, x: T) -> f64 {
         // The square of an `f32` is exact in `f64`.
-        f64::from(x).mul_add(f64::from(x), part)
+        x.widen().mul_add(x.widen(), part)
     }
     #[inline(always)]
     fn join(a: f64, b: f64) -> f64 {
         a + b
+    }
+}
+
+/// Declares folds of wide values: the value of no elements, the value of one element, and how two values are combined.
+macro_rules! wide_folds {
+    ($($(#[$doc:meta])* $name:ident: $empty:ident, |$x:ident| $value:expr, $join:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name;
+
+        impl<T: Number + 'static> Fold<T> for $name {
+            type Part = T::Wide;
+            const EMPTY: T::Wide = T::$empty;
+            #[inline(always)]
+            fn add(part: T::Wide, $x: T) -> T::Wide {
+                T::$join(part, $value)
+            }
+            #[inline(always)]
+            fn join(a: T::Wide, b: T::Wide) -> T::Wide {
+                T::$join(a, b)
+            }
+        }
+    )*};
+}
+wide_folds! {
+    /// The sum of the absolute values.
+    SumOfMagnitudes: WIDE_ZERO, |x| x.magnitude().widen(), wide_plus;
+    /// The product.
+    Product: WIDE_ONE, |x| x.widen(), wide_times;
+    /// The sum of the elements that are not NaN.
+    SumOfNumbers: WIDE_ZERO, |x| if x.is_nan() { T::WIDE_ZERO } else { x.widen() }, wide_plus;
+    /// The product of the elements that are not NaN.
+    ProductOfNumbers: WIDE_ONE, |x| if x.is_nan() { T::WIDE_ONE } else { x.widen() }, wide_times;
+}
+
+/// The smallest element; NaN if any element is NaN.
+#[derive(Clone, Copy)]
+pub struct Min;
+
+impl<T: Number + 'static> Fold<T> for Min {
+    type Part = T;
+    const EMPTY: T = T::HIGHEST;
+    #[inline(always)]
+    fn add(part: T, x: T) -> T {
+        x.smaller(part)
+    }
+    #[inline(always)]
+    fn join(a: T, b: T) -> T {
+        a.smaller(b)
     }
 }
 

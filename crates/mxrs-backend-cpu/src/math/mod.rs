@@ -3,10 +3,12 @@
 
 mod exp;
 mod ln;
+mod normal;
 mod tanh;
 
 pub use exp::{exp, exp_below, exp_m1, sigmoid};
 pub use ln::{ln, ln_1p};
+pub use normal::normal_below;
 pub use tanh::tanh;
 
 /// Distance of two floats in units in the last place of `exact`; values below the smallest normal number count like

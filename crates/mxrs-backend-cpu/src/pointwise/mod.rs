@@ -12,6 +12,7 @@ mod loops;
 mod plan;
 mod program;
 mod real;
+mod rectified;
 mod tables;
 mod unary;
 
@@ -20,6 +21,7 @@ pub use half_precision::{HalfFloat, narrow_at, widen_at};
 pub use loops::{Binary, Left, Right, Unary};
 pub use plan::{plan, plan_fused};
 pub use real::Evaluate;
+pub use rectified::takes;
 pub use tables::OfTwo;
 
 use crate::level::Level;
@@ -74,7 +76,8 @@ type StepResult = Result<Step, String>;
 /// # Errors
 /// Returns the reason as text if there is no step for the call.
 pub fn step(call: &StepCall<'_>) -> StepResult {
-    let families = [unary::step, binary::step, activation::step, convert::step, fill::step, tables::step];
+    let families =
+        [unary::step, binary::step, activation::step, convert::step, fill::step, tables::step, rectified::step];
     let found = families.iter().find_map(|family| family(call));
     found.unwrap_or_else(|| Err(format!("no kernel for {}", call.name)))
 }

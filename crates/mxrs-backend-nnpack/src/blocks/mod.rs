@@ -16,6 +16,7 @@ mod scale;
 mod training;
 
 pub use pass::Pass;
+pub use training::put;
 
 use crate::layouts::NAME;
 use mxrs_op::{OpCall, PlannedKernel};

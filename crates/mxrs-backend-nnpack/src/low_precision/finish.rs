@@ -17,6 +17,10 @@ pub struct Output {
     pub dst: *mut u8,
     /// Channels of a pixel.
     pub channels: usize,
+    /// Distance in values between the pixels of neighboring rows of sums.
+    pub row_step: usize,
+    /// Whether whole cache lines are stored past the caches, because they are evicted before they are read.
+    pub past_caches: bool,
     /// A factor for each channel. [`Rule::Bf16`] and [`Rule::Sums`] do not need it; it must be 1 for the former.
     pub scales: *const f32,
     /// The bias of each channel: int32 for [`Rule::Sums`], else float32.
@@ -189,7 +193,7 @@ unsafe fn store<S: Total, A: Number, O: Number>(s: &Stored<'_>) {
             let bias = load(o.bias.add(channel), SQUARE);
             for row in 0..s.rows {
                 let sums = load(s.sums.add(row * PANEL + first), SQUARE);
-                let at = (s.pixel + row) * o.channels + channel;
+                let at = s.pixel * o.channels + row * o.row_step + channel;
                 let mut x = [0.0f32; SQUARE];
                 for i in 0..SQUARE {
                     x[i] = S::wide(sums[i]) * scales[i] + bias[i];
@@ -228,7 +232,7 @@ unsafe fn store_counts(s: &Stored<'_>) {
                 for i in 0..SQUARE {
                     y[i] = (sums[i] as i32).saturating_add(bias[i]);
                 }
-                save(y, o.dst.cast::<i32>().add((s.pixel + row) * o.channels + channel), n);
+                save(y, o.dst.cast::<i32>().add(s.pixel * o.channels + row * o.row_step + channel), n);
             }
         }
     }

@@ -158,7 +158,7 @@ pub unsafe fn store<S: Sums512, A: Number512, O: Number512>(s: &Stored<'_>) {
                 O::write(x, o.dst.cast::<O>().add(at), masks[half]);
             }
             sums = sums.add(PANEL);
-            at += o.channels;
+            at += o.row_step;
         }
     }
 }
@@ -194,9 +194,14 @@ pub unsafe fn store_pairs(s: &Stored<'_>) {
             // The second operand is the result for NaN.
             let [a, b] = [_mm512_min_ps(high, _mm512_max_ps(low, x[0])), _mm512_min_ps(high, _mm512_max_ps(low, x[1]))];
             let pairs: __m512i = std::mem::transmute(_mm512_cvtne2ps_pbh(b, a));
-            _mm512_storeu_si512(o.dst.cast::<bf16>().add(at).cast(), pairs);
+            let to = o.dst.cast::<bf16>().add(at);
+            if o.past_caches && to.addr().is_multiple_of(64) {
+                _mm512_stream_si512(to.cast(), pairs);
+            } else {
+                _mm512_storeu_si512(to.cast(), pairs);
+            }
             sums = sums.add(PANEL);
-            at += o.channels;
+            at += o.row_step;
         }
     }
 }

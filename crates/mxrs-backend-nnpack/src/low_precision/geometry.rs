@@ -92,6 +92,17 @@ impl Runs {
     }
 }
 
+/// The pixels of the output that a problem computes, if they are not all: `first`, `first + step` and so on along each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// Height and width of the whole output.
+    pub size: [usize; 2],
+    /// Row and column of the first pixel.
+    pub first: [usize; 2],
+    /// Distance between the pixels, down and across.
+    pub step: [usize; 2],
+}
+
 /// Where the rows of a product come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -176,15 +187,28 @@ pub struct Geometry {
     pub panel_groups: usize,
     /// Whether all panels pass by a few rows, which stay in the first cache. If not, all rows pass by one panel.
     pub is_by_rows: bool,
+    /// Which pixels of the output are computed, if they are not all.
+    spread: Option<Spread>,
 }
 
 impl Geometry {
     /// Prepares a problem for numbers of this size and this number of threads. `planes` is whether the data are row-major.
     pub fn new(problem: Problem, number_bytes: usize, merged: bool, planes: bool, threads: usize) -> Self {
-        let p = if planes { problem } else { problem.flattened() };
+        Self::of(if planes { problem } else { problem.flattened() }, number_bytes, merged, planes, threads)
+    }
+
+    /// Prepares a problem in bfloat16 with channels last, whose output pixels are spread over a larger output.
+    pub fn spread(problem: Problem, merged: bool, spread: Spread, threads: usize) -> Self {
+        Self { spread: Some(spread), ..Self::of(problem, 2, merged, false, threads) }
+    }
+
+    fn of(p: Problem, number_bytes: usize, merged: bool, planes: bool, threads: usize) -> Self {
         let runs = Runs::new(p.c, p.window, merged);
         let is_whole = (runs.len * number_bytes).is_multiple_of(STEP);
-        let source = match (planes, is_whole && p.groups == 1 && p.pad == [0, 0]) {
+        let covers =
+            |axis: usize| (p.output[axis] - 1) * p.stride[axis] + (p.window[axis] - 1) * p.dilate[axis] < p.input[axis];
+        let is_inside = p.pad == [0, 0] && covers(0) && covers(1);
+        let source = match (planes, is_whole && p.groups == 1 && is_inside) {
             (true, _) => Source::Planes,
             (false, true) => Source::InPlace,
             (false, false) => Source::Pixels,
@@ -216,6 +240,7 @@ impl Geometry {
             piece,
             panel_groups: 1,
             is_by_rows: false,
+            spread: None,
         };
         let (panels, wanted) = (p.k.div_ceil(super::block::PANEL), SHARES * threads);
         if threads > 1 && geometry.pieces() < wanted {
@@ -309,7 +334,12 @@ impl Geometry {
     /// The output pixels of the rows of a tile.
     pub fn targets(&self, piece: &Piece, tile: &Tile) -> SmallVec<[Target; 4]> {
         let [height, width] = self.problem.output;
-        let pixel = |row: usize, column: usize| (tile.image * height + row) * width + column;
+        let pixel = |row: usize, column: usize| match self.spread {
+            None => (tile.image * height + row) * width + column,
+            Some(Spread { size, first, step }) => {
+                (tile.image * size[0] + first[0] + row * step[0]) * size[1] + first[1] + column * step[1]
+            }
+        };
         if !self.is_one_line {
             let pixel = pixel(tile.y, piece.columns.start + tile.first + tile.skip);
             let target = Target { row: tile.skip, len: tile.len - tile.skip, pixel };

@@ -11,7 +11,7 @@ use super::product::{Compute, Memory, Product};
 use super::requests::{Written, meet};
 use super::unit::Factors;
 use crate::epilogue::Bounds;
-use crate::layouts::{NAME, channels_last};
+use crate::layouts::{LARGE_BYTES, NAME, channels_last};
 use mxrs_op::{Kernel, KernelArgs, OpCall, PlannedKernel};
 use mxrs_types::{Error, Layout, Result};
 use std::sync::Arc;
@@ -56,12 +56,14 @@ fn padded(channels: usize) -> usize {
 
 struct LayerKernel<C> {
     name: String,
-    compute: Box<dyn Compute>,
-    channels: C,
+    compute: Arc<dyn Compute>,
+    channels: Arc<C>,
     n_channels: usize,
     sum: Option<usize>,
     bounds: Bounds,
-    written: Vec<Written>,
+    written: Arc<[Written]>,
+    /// Whether a tensor may be added: the output is the rounded sums of bfloat16.
+    may_add: bool,
 }
 
 /// Prepares the kernel of a layer.
@@ -83,15 +85,15 @@ pub fn plan<C: Channels + 'static>(
     let is_planes = p.c <= FEW_PLANES && p.groups == 1 && call.inputs[0].layout.is_row_major();
     let planes = layer.is_image && !layer.is_depthwise && is_planes;
     let unknown = || Error::not_built(call.op.name, "no kernel adds a tensor of this type");
-    let (compute, unit): (Box<dyn Compute>, _) = if layer.is_depthwise {
+    let (compute, unit): (Arc<dyn Compute>, _) = if layer.is_depthwise {
         let store = layer.rule.store(Level::of(context.isa)).ok_or_else(unknown)?;
-        (Box::new(Depthwise::new(p, layer.factors, store, context)), context.isa.name())
+        (Arc::new(Depthwise::new(p, layer.factors, store, context)), context.isa.name())
     } else {
         let geometry = Geometry::new(p, packing.number_bytes(), packing.merged, planes, context.threads);
         let product = Product::new(geometry, layer.factors, layer.rule, context.isa, context.threads);
         let product = product.ok_or_else(unknown)?;
         let unit = product.unit_name();
-        (Box::new(product), unit)
+        (Arc::new(product), unit)
     };
     let image = |sizes| if layer.is_image { channels_last(sizes) } else { Layout::RowMajor };
     let [h, w] = p.input;
@@ -111,27 +113,59 @@ pub fn plan<C: Channels + 'static>(
         (true, false) => "depthwise_bf16",
         (true, true) => "depthwise_bytes",
     };
-    let per_channel = 2 * padded(all_k) * size_of::<f32>();
-    Ok(PlannedKernel {
+    let name = format!("{NAME}:{what}:{unit}:{}", context.threads);
+    let epilogue = (layer.sum, layer.bounds);
+    let may_add = layer.rule == Rule::Bf16;
+    Ok(planned(call, name, compute, (channels, all_k), epilogue, may_add, [input_layouts, output_layouts]))
+}
+
+/// The plan of a computation of sums. `channels` come with their number, and the epilogue is the position of the tensor that is
+/// added and the bounds. If `may_add`, another kernel that adds a tensor can be made of this one.
+pub fn planned<C: Channels + 'static>(
+    call: &OpCall<'_>,
+    name: String,
+    compute: Arc<dyn Compute>,
+    (channels, n_channels): (C, usize),
+    (sum, bounds): (Option<usize>, Bounds),
+    may_add: bool,
+    [input_layouts, output_layouts]: [Vec<Layout>; 2],
+) -> PlannedKernel {
+    let per_channel = 2 * padded(n_channels) * size_of::<f32>();
+    PlannedKernel {
         scratch_bytes: per_channel.next_multiple_of(STEP) + compute.scratch_bytes(),
-        can_run_inplace: layer.sum.is_some(),
+        can_run_inplace: sum.is_some(),
         kernel: Arc::new(LayerKernel {
-            name: format!("{NAME}:{what}:{unit}:{}", context.threads),
+            name,
             compute,
-            channels,
-            n_channels: all_k,
-            sum: layer.sum,
-            bounds: layer.bounds,
-            written: Written::all(call.outputs, &output_layouts),
+            channels: Arc::new(channels),
+            n_channels,
+            sum,
+            bounds,
+            written: Written::all(call.outputs, &output_layouts).into(),
+            may_add,
         }),
         input_layouts,
         output_layouts,
-    })
+    }
 }
 
-impl<C: Channels> Kernel for LayerKernel<C> {
+impl<C: Channels + 'static> Kernel for LayerKernel<C> {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn fuse_add(self: Arc<Self>, position: usize) -> Option<Arc<dyn Kernel>> {
+        let fits = self.may_add && self.sum.is_none() && self.bounds == Bounds::NONE;
+        fits.then(|| {
+            Arc::new(Self {
+                name: format!("{}+sum", self.name),
+                compute: self.compute.clone(),
+                channels: self.channels.clone(),
+                sum: Some(position),
+                written: self.written.clone(),
+                ..*self
+            }) as _
+        })
     }
 
     unsafe fn run(&self, args: &KernelArgs<'_>) -> Result<()> {
@@ -146,12 +180,15 @@ impl<C: Channels> Kernel for LayerKernel<C> {
             scales.fill(0.0);
             bias.fill(0.0);
             let sum_scale = self.channels.fill(args, &mut scales[..self.n_channels], &mut bias[..self.n_channels]);
+            let sum = self.sum.map_or(std::ptr::null(), |i| args.inputs[i].as_ptr().cast_const());
             let output = Output {
                 dst: args.outputs[0].as_ptr(),
                 channels: self.n_channels,
+                row_step: self.n_channels,
+                past_caches: self.written[0].n_bytes() > LARGE_BYTES && sum != args.outputs[0].as_ptr().cast_const(),
                 scales: scales.as_ptr(),
                 bias: bias.as_ptr(),
-                sum: self.sum.map_or(std::ptr::null(), |i| args.inputs[i].as_ptr().cast_const()),
+                sum,
                 sum_scale,
                 low: self.bounds.low,
                 high: self.bounds.high,

@@ -38,6 +38,18 @@ pub fn in_parts(team: &Team, most: usize, n: usize, bytes: usize, body: &(dyn Fn
     team.run(threads, &|i| body(part(n, threads, i)));
 }
 
+/// Makes stores past the caches visible to other threads, if there were any.
+#[inline(always)]
+pub fn drain(past_caches: bool) {
+    #[cfg(target_arch = "x86_64")]
+    if past_caches {
+        // SAFETY: every processor of this architecture has the instruction, which takes no operands.
+        unsafe { std::arch::x86_64::_mm_sfence() }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = past_caches;
+}
+
 /// The code of a loop.
 type Body = Box<dyn Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync>;
 
@@ -65,9 +77,19 @@ pub fn planned(
     output: Layout,
     body: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
 ) -> PlannedKernel {
-    let mut input_layouts = inputs;
+    planned_all(call, what, inputs, vec![output], body)
+}
+
+/// The plan of a call whose first inputs and first outputs have the given layouts; all others are row-major.
+pub fn planned_all(
+    call: &OpCall<'_>,
+    what: &str,
+    inputs: Vec<Layout>,
+    outputs: Vec<Layout>,
+    body: impl Fn(&KernelArgs<'_>) -> Result<()> + Send + Sync + 'static,
+) -> PlannedKernel {
+    let (mut input_layouts, mut output_layouts) = (inputs, outputs);
     input_layouts.resize(call.inputs.len(), Layout::RowMajor);
-    let mut output_layouts = vec![output];
     output_layouts.resize(call.outputs.len(), Layout::RowMajor);
     let written = Written::all(call.outputs, &output_layouts);
     let kernel = Arc::new(Loop { name: format!("{NAME}:{what}"), body: Box::new(body), written });

@@ -38,7 +38,7 @@ impl Tiles {
     }
 
     /// Sets up the registers for tiles of these numbers of rows.
-    fn shape(&mut self, n_rows: [usize; 2]) {
+    pub(super) fn shape(&mut self, n_rows: [usize; 2]) {
         // A register without rows would be unusable, so an unused one keeps its number of rows.
         let second = if n_rows[1] == 0 { self.rows[1].max(1) } else { n_rows[1] };
         let rows = [n_rows[0].clamp(1, TILE), second.min(TILE)];

@@ -1,4 +1,5 @@
-//! Kernels for numbers of 16 and 8 bits at inference: bfloat16, and quantized int8 and uint8.
+//! Kernels for numbers of 16 and 8 bits: bfloat16 at inference and, on matrix units, in training; quantized int8 and uint8 at
+//! inference.
 //!
 //! Convolutions and fully-connected layers are products of rows with packed panels of weights ([`block`]), on matrix units
 //! (AMX), on 512-bit instructions for short numbers, or on plain instructions. Images have channels last, so that the values
@@ -11,16 +12,23 @@
 //! A value that is not finite may also reach neighbors of the outputs whose windows contain it, as with Winograd's algorithms:
 //! the last step of a row of the window reaches into the next pixel, which is multiplied by zeros.
 //!
+//! In training, the gradient of the data is the same product with flipped weights ([`data_gradient`]); the gradient of the weights
+//! has a product of its own (`weight_gradient`).
+//!
 //! Read next: [`block`] for the product, [`geometry`] for convolutions, [`layer`] for the kernel.
 
 mod add;
 mod affine;
 mod between;
 mod block;
+mod column_sums;
+mod columns;
+mod data_gradient;
 mod depthwise;
 mod finish;
 #[cfg(target_arch = "x86_64")]
 mod finish512;
+mod flipped;
 mod geometry;
 mod join;
 mod layer;
@@ -28,9 +36,11 @@ mod level;
 mod loops;
 #[cfg(target_arch = "x86_64")]
 mod matrix;
+mod normalization;
 mod number;
 mod packing;
 mod pooling;
+mod pooling_gradient;
 mod portable;
 mod problem;
 mod product;
@@ -39,12 +49,15 @@ mod ranges;
 mod real;
 mod reorder;
 mod requests;
+mod split;
 mod strip;
 #[cfg(test)]
 mod tests;
 mod unit;
 #[cfg(target_arch = "x86_64")]
 mod vector;
+#[cfg(target_arch = "x86_64")]
+mod weight_gradient;
 
 pub use reorder::Reorder;
 
@@ -53,6 +66,7 @@ use crate::layouts::channels_last;
 use mxrs_op::{OpCall, PlannedKernel, TensorDesc};
 use mxrs_processor::Isa;
 use mxrs_types::{Layout, Result};
+use unit::{Factors, Unit};
 
 /// What the kernels of this module need to know of the backend.
 #[derive(Clone, Debug)]
@@ -65,8 +79,34 @@ pub struct Context {
     pub options: NnpackOptions,
 }
 
+impl Context {
+    /// Whether there are kernels for training in bfloat16: those for the gradients need matrix units.
+    fn trains(&self) -> bool {
+        Unit::of(Factors::Bf16, self.isa).is_matrix()
+    }
+}
+
 /// A function that prepares a kernel.
 pub type Build<'a> = Box<dyn FnOnce() -> Result<PlannedKernel> + 'a>;
+
+/// A function that looks at the calls of some operators.
+type Family = for<'a> fn(&'a OpCall<'a>, &Context) -> Option<Result<Build<'a>, String>>;
+
+const FAMILIES: &[Family] = &[
+    real::look_at,
+    data_gradient::look_at,
+    #[cfg(target_arch = "x86_64")]
+    weight_gradient::look_at,
+    normalization::look_at,
+    pooling_gradient::look_at,
+    column_sums::look_at,
+    split::look_at,
+    quantized::look_at,
+    between::look_at,
+    pooling::look_at,
+    join::look_at,
+    add::look_at,
+];
 
 /// Estimated time of a call relative to a vendor library.
 pub const TIMES_LIBRARY: f64 = 1.1;
@@ -77,8 +117,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
     if call.inputs.is_empty() || call.outputs.is_empty() {
         return None;
     }
-    let families = [real::look_at, quantized::look_at, between::look_at, pooling::look_at, join::look_at, add::look_at];
-    families.iter().find_map(|family| family(call, context))
+    FAMILIES.iter().find_map(|family| family(call, context))
 }
 
 /// The layout in which a loop over elements takes a tensor: its own if it has channels last, else row-major.

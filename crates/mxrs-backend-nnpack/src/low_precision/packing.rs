@@ -4,6 +4,7 @@
 //! column, as 32-bit integers, for signed data on processors that multiply unsigned bytes.
 
 use super::block::{PANEL, SQUARE, SQUARE_BYTES, STEP};
+use super::columns::{STEP_NUMBERS, ZERO, fill_panel};
 use super::geometry::Runs;
 use crate::layouts::NAME;
 use mxrs_types::Layout;
@@ -102,6 +103,18 @@ impl Packing {
         let Merging { m, c: merged_c, k, .. } = self.merging(sizes);
         let runs = Runs::new(merged_c, [kh, kw], self.merged);
         let (size, cells) = (self.number_bytes(), kh * kw);
+        if !self.bytes && m == 1 {
+            let mut offsets = Vec::with_capacity(runs.all_steps(size) * STEP_NUMBERS);
+            for run in 0..runs.n {
+                let taps = if self.merged { run * kw..(run + 1) * kw } else { run..run + 1 };
+                offsets.extend(taps.flat_map(|tap| (0..c).map(move |channel| channel * cells + tap)));
+                offsets.resize((run + 1) * runs.steps(size) * STEP_NUMBERS, ZERO);
+            }
+            let (filter, first) = (c * cells, index * PANEL);
+            let from = &bytemuck::cast_slice::<u8, u16>(from)[(group * k + first) * filter..];
+            fill_panel(from, &offsets, filter, k - first, bytemuck::cast_slice_mut(to));
+            return [0; PANEL];
+        }
         let run_bytes = runs.steps(size) * STEP;
         let squares = (k - index * PANEL).div_ceil(SQUARE).min(PANEL / SQUARE);
         let mut corrections = [0; PANEL];

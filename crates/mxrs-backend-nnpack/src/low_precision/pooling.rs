@@ -43,7 +43,7 @@ for_each_level! {
 /// Looks at a call; `None` if it is for another module.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let is_quantized = call.op.name == "_contrib_quantized_pooling";
-    let is_bf16 = call.op.name == "Pooling" && call.inputs[0].dtype == DType::BF16 && !call.is_train;
+    let is_bf16 = call.op.name == "Pooling" && call.inputs[0].dtype == DType::BF16;
     (is_quantized || is_bf16).then(|| fit(call, is_quantized, context))
 }
 

@@ -2,8 +2,8 @@
 
 use super::geometry::Problem;
 use super::packing::Merging;
-use mxrs_op::OpCall;
 use mxrs_op::param::ShapeAttr;
+use mxrs_op::{OpCall, TensorDesc};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 
 /// The convolution of a call, all groups together.
@@ -14,6 +14,14 @@ pub fn image(p: &ConvolutionParams, call: &OpCall<'_>) -> Result<Problem, String
     let ([data, weight, ..], Some(out)) = (call.inputs, call.outputs.first()) else {
         return Err("the call lacks data or weight".into());
     };
+    image_of(p, [data, weight, out])
+}
+
+/// The convolution between these tensors: data, weight and output.
+///
+/// # Errors
+/// Returns the reason as text if there is no kernel for it.
+pub fn image_of(p: &ConvolutionParams, [data, weight, out]: [&TensorDesc; 3]) -> Result<Problem, String> {
     if [data, weight, out].iter().any(|t| t.shape.n_elements() == 0) {
         return Err("no kernel for tensors without elements".into());
     }
@@ -55,12 +63,38 @@ pub fn is_depthwise(problem: &Problem, groups: u32) -> bool {
     groups > 1 && problem.c == groups as usize && problem.k == problem.c
 }
 
+/// Largest number of pixels of a row for which there are gradients of weights: their strips have at least one row.
+const MAX_ROW: usize = 4096;
+
+/// Checks that a convolution of bfloat16, all of whose channels are in `p`, has kernels for its gradients.
+///
+/// # Errors
+/// Returns the reason as text if it has none.
+pub fn has_gradients(p: &Problem, groups: u32) -> Result<(), String> {
+    if groups != 1 {
+        return Err("no kernel for gradients of bfloat16 in groups".into());
+    }
+    let is_pointwise = p.window == [1, 1] && p.stride == [1, 1] && p.pad == [0, 0];
+    if !is_pointwise && p.output[1] + p.window[1] * p.dilate[1] + p.pad[1] > MAX_ROW {
+        return Err(format!("no kernel for gradients of rows of more than {MAX_ROW} pixels"));
+    }
+    Ok(())
+}
+
 /// The fully-connected layer of a call.
 ///
 /// # Errors
 /// Returns the reason as text if there is no kernel for it.
-pub fn dense(call: &OpCall<'_>) -> Result<Problem, String> {
+pub fn dense_of(call: &OpCall<'_>) -> Result<Problem, String> {
     let [data, weight, ..] = call.inputs else { return Err("the call lacks data or weight".into()) };
+    dense(data, weight)
+}
+
+/// The fully-connected layer of these data and weights.
+///
+/// # Errors
+/// Returns the reason as text if there is no kernel for it.
+pub fn dense(data: &TensorDesc, weight: &TensorDesc) -> Result<Problem, String> {
     if data.shape.n_elements() == 0 || weight.shape.n_elements() == 0 {
         return Err("no kernel for tensors without elements".into());
     }

@@ -4,6 +4,7 @@ use super::block::{Block, PANEL, ROWS, SQUARE, STEP, Session, Sums, TILE};
 use super::finish::{Output, Rule, Store, Stored};
 use super::geometry::{Geometry, Source, Target, Tile};
 use super::level::Level;
+use super::loops::drain;
 use super::unit::{Factors, Unit};
 use crate::barrier::Phases;
 use crate::convolve::part;
@@ -175,20 +176,25 @@ impl Worker<'_> {
             // SAFETY: as above.
             unsafe { self.store(&targets[first..(first + 2).min(targets.len())], panel, 1 - which) }
         }
+        drain(self.memory.output.past_caches);
     }
 
     /// Fetches the lines of the output that these tiles will be stored to.
     #[inline]
     fn fetch(&self, tiles: &[SmallVec<[Target; 4]>], panel: usize) {
+        if self.memory.output.past_caches {
+            return;
+        }
         #[cfg(target_arch = "x86_64")]
         for target in tiles.iter().flatten() {
             use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
             let (k, bytes) = (self.memory.output.channels, self.product.number_bytes);
+            let row_step = self.memory.output.row_step;
             let channel = self.group * self.product.geometry.problem.k + panel * PANEL;
             let first = self.memory.output.dst.wrapping_add((target.pixel * k + channel) * bytes);
             for row in 0..target.len {
                 // SAFETY: prefetching reads nothing.
-                unsafe { _mm_prefetch::<_MM_HINT_ET0>(first.wrapping_add(row * k * bytes).cast()) }
+                unsafe { _mm_prefetch::<_MM_HINT_ET0>(first.wrapping_add(row * row_step * bytes).cast()) }
             }
         }
         #[cfg(not(target_arch = "x86_64"))]

@@ -5,7 +5,7 @@
 
 use super::finish::Rule;
 use super::layer::{Channels, Layer, plan};
-use super::problem::{dense, image, in_groups, is_depthwise};
+use super::problem::{dense_of, image, in_groups, is_depthwise};
 use super::ranges::{floats, range, ranges, write_ranges};
 use super::unit::Factors;
 use super::{Build, Context};
@@ -54,7 +54,7 @@ fn fit<'a>(
     };
     let problem = match convolution {
         Some(p) => image(p, call)?,
-        None => dense(call)?,
+        None => dense_of(call)?,
     };
     // More products of this size could exceed the range of the sums.
     if problem.c * problem.window[0] * problem.window[1] > MOST_PRODUCTS {

@@ -1,10 +1,11 @@
-//! Convolutions and fully-connected layers in bfloat16 at inference. Products are exact and summed in float32; bias, sum and
+//! Convolutions and fully-connected layers in bfloat16, forward. Products are exact and summed in float32; bias, sum and
 //! bounds are applied in float32, and the result is rounded once.
 
+use super::data_gradient;
 use super::finish::Rule;
 use super::geometry::Problem;
 use super::layer::{Channels, Layer, plan};
-use super::problem::{dense, image, in_groups, is_depthwise};
+use super::problem::{dense_of, image, in_groups, is_depthwise};
 use super::unit::{Factors, Unit};
 use super::{Build, Context};
 use crate::choose::Algorithm;
@@ -21,7 +22,7 @@ use mxrs_types::{DType, Result};
 
 /// Looks at a call; `None` if another module should.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
-    if call.is_train || call.inputs.first().is_none_or(|data| data.dtype != DType::BF16) {
+    if call.inputs.first().is_none_or(|data| data.dtype != DType::BF16) || call.is_train && !context.trains() {
         return None;
     }
     let unit = Unit::of(Factors::Bf16, context.isa);
@@ -50,10 +51,10 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
             groups = p.num_group;
             (image(p, call), epilogue)
         }
-        "FullyConnected" => (dense(call), Ok(Epilogue::plain(call.params.get::<FullyConnectedParams>().no_bias))),
+        "FullyConnected" => (dense_of(call), Ok(Epilogue::plain(call.params.get::<FullyConnectedParams>().no_bias))),
         "_sg_fully_connected" => {
             let SgFullyConnectedParams { product, epilogue } = call.params.get();
-            (dense(call), Epilogue::fused(product.no_bias, epilogue, call))
+            (dense_of(call), Epilogue::fused(product.no_bias, epilogue, call))
         }
         _ => return None,
     };
@@ -65,6 +66,13 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
         return Some(Err(format!("no kernel for {} together with bfloat16", other.dtype)));
     }
     let is_image = matches!(call.op.name, "Convolution" | "_sg_conv");
+    if call.is_train {
+        // A network trains in bfloat16 only if the gradients of its convolutions have kernels too.
+        let form = product.as_ref().map_err(Clone::clone).and_then(|p| data_gradient::form(p, groups));
+        if form.is_err() {
+            return None;
+        }
+    }
     let context = context.clone();
     Some(product.and_then(|problem| epilogue.map(|epilogue| (problem, epilogue))).map(|(problem, epilogue)| {
         let layer = Layer {

@@ -2,6 +2,7 @@
 //! form.
 
 use super::block::{PANEL, SQUARE, STEP};
+use super::flipped::Flipped;
 use super::loops::{Shared, in_parts};
 use super::packing::{Merging, Packing};
 use crate::layouts::{BLOCK, blocked, channels_last};
@@ -31,6 +32,8 @@ impl Order {
 enum Conversion {
     Image([Order; 2]),
     Pack(Packing),
+    /// For the gradient of the data.
+    Flip(Flipped),
 }
 
 /// A copy between two layouts.
@@ -60,6 +63,12 @@ impl Reorder {
             && matches!((from.dtype, packing.bytes), (DType::BF16, false) | (DType::I8, true))
         {
             return Some(Self { sizes, number_bytes, conversion: Conversion::Pack(packing) });
+        }
+        if from.layout.is_row_major()
+            && from.dtype == DType::BF16
+            && let Some(form) = Flipped::of(&to.layout, sizes)
+        {
+            return Some(Self { sizes, number_bytes, conversion: Conversion::Flip(form) });
         }
         let orders = [Order::of(&from.layout, sizes)?, Order::of(&to.layout, sizes)?];
         // Copies without channels last are made elsewhere.
@@ -100,6 +109,26 @@ impl Reorder {
                         to.copy_from_nonoverlapping(corrections.as_ptr(), n_columns);
                     }
                 }
+            }
+        });
+    }
+
+    fn flip(&self, form: Flipped, args: &KernelArgs<'_>) {
+        // SAFETY: this is an input of the running call, which the executor does not let share memory with the output.
+        let from: &[u16] = bytemuck::cast_slice(unsafe { args.inputs[0].bytes() });
+        let to = Shared(args.outputs[0].as_ptr());
+        let [_, c, ..] = self.sizes;
+        let phases = form.phases(self.sizes).unwrap_or_default();
+        let panels = c.div_ceil(PANEL);
+        let bytes = args.outputs[0].len_bytes() / (phases.len() * panels).max(1);
+        in_parts(args.team, usize::MAX, phases.len() * panels, bytes.max(STEP), &|part| {
+            for index in part {
+                let (phase, index) = (&phases[index / panels], index % panels);
+                let panel = phase.n_bytes / c.next_multiple_of(SQUARE) * PANEL;
+                let (first, len) = (index * panel, panel.min(phase.n_bytes - index * panel));
+                // SAFETY: a panel of a phase is a part of the packed weights that only this thread writes.
+                let to = unsafe { std::slice::from_raw_parts_mut(to.at(phase.start + first), len) };
+                Flipped::pack(self.sizes, phase, from, index, bytemuck::cast_slice_mut(to));
             }
         });
     }
@@ -148,6 +177,7 @@ impl Kernel for Reorder {
             Conversion::Image([_, Order::Pixels]) => "nnpack:reorder:pixels",
             Conversion::Image(_) => "nnpack:reorder:from_pixels",
             Conversion::Pack(_) => "nnpack:reorder:weights",
+            Conversion::Flip(_) => "nnpack:reorder:flipped_weights",
         }
     }
 
@@ -159,6 +189,7 @@ impl Kernel for Reorder {
         }
         match (self.conversion, self.number_bytes) {
             (Conversion::Pack(packing), _) => self.pack(packing, args),
+            (Conversion::Flip(form), _) => self.flip(form, args),
             (Conversion::Image(orders), 1) => self.image::<u8>(orders, args),
             (Conversion::Image(orders), 2) => self.image::<u16>(orders, args),
             (Conversion::Image(orders), _) => self.image::<u32>(orders, args),

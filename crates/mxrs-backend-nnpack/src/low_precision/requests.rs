@@ -13,6 +13,11 @@ pub struct Written {
 }
 
 impl Written {
+    /// The size in bytes.
+    pub fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
     /// Describes the outputs of a call, which have these layouts.
     pub fn all(outputs: &[TensorDesc], layouts: &[mxrs_types::Layout]) -> Vec<Self> {
         let of = |(desc, layout): (&TensorDesc, &mxrs_types::Layout)| Self {

@@ -94,6 +94,8 @@ fn check(p: Problem, groups: usize, factors: Factors, unit: Unit, planes: bool, 
     let output = Output {
         dst: out.bytes_mut().as_mut_ptr(),
         channels: p.k,
+        row_step: p.k,
+        past_caches: p.k == 64,
         scales: scales.as_ptr(),
         bias: bias.as_ptr(),
         sum: std::ptr::null(),

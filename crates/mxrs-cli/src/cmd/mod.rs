@@ -1,5 +1,6 @@
 //! The subcommands: one file each, with the arguments and the function that runs it.
 
+mod bandwidth;
 mod completions;
 mod convert;
 mod diagnose;
@@ -47,6 +48,8 @@ pub enum Command {
     /// End jobs that `launch` has started, or list them
     #[cfg(unix)]
     Kill(kill::Args),
+    /// Measure how fast the workers of a job exchange gradients
+    Bandwidth(bandwidth::Args),
     /// Fine-tune a trained network on other classes
     FineTune(Box<fine_tune::Args>),
     /// Measure the accuracy of a checkpoint on a record file
@@ -111,6 +114,7 @@ pub fn run(cli: &Cli) -> Outcome {
         Command::Launch(args) => launch::run(args),
         #[cfg(unix)]
         Command::Kill(args) => kill::run(args),
+        Command::Bandwidth(args) => bandwidth::run(args),
         Command::FineTune(args) => fine_tune::run(args, !cli.logging.quiet),
         Command::Evaluate(args) => evaluate::run(args, !cli.logging.quiet),
         Command::Quantize(args) => quantize::run(args, !cli.logging.quiet),

@@ -4,7 +4,7 @@ use crate::mxrs::mxrs;
 
 #[test]
 fn every_command_explains_its_flags() {
-    let commands: [(&str, &[&str]); 17] = [
+    let commands: [(&str, &[&str]); 18] = [
         ("env", &["--area", "--format", "markdown"]),
         ("summary", &["--shape", "--line-length", "[default: 120]", "--positions"]),
         ("plan", &["--batch", "--shape", "--mode", "--set", "--compare", "--svg", "mxrs plan resnet-50"]),
@@ -75,6 +75,7 @@ fn every_command_explains_its_flags() {
         ("diagnose", &["--python", "--network", "--timeout", "[default: 10]", "--self-test", "--json"]),
         ("launch", &["--num-workers", "--hostfile", "--launcher", "--env-worker", "--p3", "--timeout", "--dry-run"]),
         ("kill", &["--all"]),
+        ("bandwidth", &["--kv-store", "--size", "--keys", "--network", "--no-priority", "--format", "simulate"]),
         ("completions", &["bash", "zsh"]),
         ("man", &["--output"]),
     ];

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The variables that shells need.
-const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
+pub const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
 
 /// Launches shells that run this script.
 fn shells(n: &str, more: &[&str], script: &str) -> Ran {
@@ -111,7 +111,7 @@ fn a_job_is_listed_and_killed_by_its_name() {
 }
 
 /// The arguments of a short training on the digits.
-fn training(store: &str, prefix: &Path, more: &[&str]) -> Vec<String> {
+pub fn training(store: &str, prefix: &Path, more: &[&str]) -> Vec<String> {
     let (train, val) = (digits("digits_train.rec"), digits("digits_val.rec"));
     let index = digits("digits_train.idx");
     let start = ["train", "imagenet", "--network", "mlp", "--image-shape", "1,28,28", "--num-classes", "10"];
@@ -183,6 +183,22 @@ fn a_killed_worker_is_an_error_of_all() {
         let said = ran.err.lines().any(|line| line.starts_with(&mark) && line.contains("worker 1 is lost"));
         assert!(said, "worker {rank}: {}", ran.err);
     }
+}
+
+/// A limit on the size of files has the effect of a full disk. Only the first worker writes checkpoints.
+#[test]
+fn a_checkpoint_that_cannot_be_written_ends_all() {
+    let since = Instant::now();
+    let dir = tempfile::tempdir().unwrap();
+    let training = training("dist_sync", &dir.path().join("net"), &["--num-epochs", "3"]);
+    let words = training.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+    let program = env!("CARGO_BIN_EXE_mxrs");
+    let ran = shells("2", &[], &format!("trap '' XFSZ; ulimit -f 8; exec '{program}' {words}"));
+    let err = ran.failed(1);
+    assert!(err.contains("File too large") || err.contains("too large"), "{err}");
+    let of_other = err.lines().filter(|line| line.starts_with("[worker 1 "));
+    assert!(of_other.clone().any(|line| line.contains("worker 0")), "{err}");
+    assert!(since.elapsed() < Duration::from_secs(60), "{:?}", since.elapsed());
 }
 
 #[test]

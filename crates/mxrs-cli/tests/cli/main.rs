@@ -13,6 +13,8 @@ mod im2rec;
 mod interrupt;
 #[cfg(unix)]
 mod launch;
+#[cfg(all(unix, feature = "grpc"))]
+mod launch_async;
 #[cfg(unix)]
 mod launch_bits;
 mod mxrs;

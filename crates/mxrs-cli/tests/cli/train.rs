@@ -107,6 +107,28 @@ fn mixed_precision_trains_as_well_goes_on_bit_by_bit_and_keeps_float32() {
 }
 
 #[test]
+fn float16_scales_the_loss_and_goes_on_with_the_scale() {
+    let dir = tempfile::tempdir().unwrap();
+    let float16 = |name: &str, more: &[&str]| {
+        let prefix = path(dir.path(), name);
+        let ran = train(&[&["--dtype", "float16", "--model-prefix", &prefix][..], more].concat());
+        let log = ran.err.clone();
+        ran.ok();
+        log
+    };
+    let log = float16("whole", &["--num-epochs", "3"]);
+    assert!(log.contains("INFO:root:AMP: decreasing loss scale to 32768.000000"), "{log}");
+    assert!(value(&log, "Validation-accuracy") > 0.8, "{log}");
+    float16("broken", &["--num-epochs", "1"]);
+    let log = float16("broken", &["--num-epochs", "3", "--resume"]);
+    assert!(!log.contains("loss scale to 32768"), "{log}");
+    let params = |name: &str| std::fs::read(dir.path().join(format!("{name}-0003.params"))).unwrap();
+    assert!(params("whole") == params("broken"), "weights differ");
+    let fixed = float16("fixed", &["--num-epochs", "1", "--amp-loss-scale", "128"]);
+    assert!(!fixed.contains("loss scale to"), "{fixed}");
+}
+
+#[test]
 fn a_new_classifier_is_trained_on_old_features() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (digits("lenet"), path(dir.path(), "new"));
@@ -274,11 +296,16 @@ fn bad_values_are_refused_before_any_work() {
         (&["--optimizer", "sgdd"], "sgd"),
         (&["--initializer", "xavir"], "--initializer"),
         (&["--plot", "curves.gif"], ".svg or .png"),
-        (&["--dtype", "float16"], "bfloat16 or float32"),
+        (&["--dtype", "float64"], "float32, float16 or bfloat16"),
+        (&["--amp-loss-scale", "dynamic"], "--dtype float16"),
+        (&["--dtype", "float16", "--amp-loss-scale", "0"], "a positive number"),
+        (&["--dtype", "float16", "--amp-loss-scale", "large"], "a positive number"),
+        (&["--dtype", "float16", "--gc-type", "2bit"], "--gc-type"),
+        (&["--dtype", "float16", "--monitor-nan"], "--amp-loss-scale"),
         (&["--gpus", "0"], "--gpus"),
         (&["--loss", "hinge"], "--loss"),
-        (&["--kv-store", "dist_async"], "dist_sync or p3"),
-        (&["--kv-store", "horovod"], "dist_sync or p3"),
+        (&["--kv-store", "byteps"], "dist_sync, p3 or dist_async"),
+        (&["--kv-store", "horovod"], "dist_sync, p3 or dist_async"),
         (&["--kv-store", "nccl"], "GPUs"),
         (&["--kv-store", "devise"], "local_allreduce_device"),
         (&["--gc-type", "3bit"], "--gc-type"),

@@ -72,7 +72,7 @@
 //! 2. The stopping thread waits until nothing is pending (E7).
 //! 3. The pools get the signal to stop; their threads end once their queue is empty.
 //! 4. A thread that belongs to none of the pools joins them.
-//! 5. Failures that were never reported are logged when the engine is dropped.
+//! 5. Failures that were never reported are logged when the engine is dropped, each error once.
 
 mod cell;
 mod marks;

@@ -72,7 +72,7 @@ impl Casting<'_> {
         };
         let is_half = |input: &Entry| self.half_ones.contains_key(&self.graph.entry_id(*input));
         let (any, all) = (old.inputs.iter().any(is_half), old.inputs.iter().all(is_half));
-        let wants_short = match (op.precision)(params) {
+        let wants_short = match op.precision_in(params, self.half) {
             Precision::Float32 => false,
             Precision::Short => true,
             Precision::Follows => any,

@@ -12,6 +12,7 @@
 //! | `fuse` | fuses sets of pointwise calls |
 //! | `place` | assigns devices to nodes, and inserts copies where data crosses devices |
 //! | `remat` | recomputes forward calls instead of keeping their outputs |
+//! | `scale_losses` | multiplies the gradients of losses by a number that may change between runs |
 //! | `select` | keeps only the nodes that the selected outputs need |
 //! | `widen` | lets half-precision calls compute in float32 |
 //!
@@ -33,6 +34,7 @@ mod partition;
 mod place;
 mod remat;
 mod rewrite;
+mod scale_losses;
 mod select;
 mod widen;
 
@@ -51,6 +53,7 @@ pub use remat::{
     Mirroring, chain_checkpoints, first_recomputed, mirror, recompute, recompute_if_smaller, sqrt_segments,
     within_budget,
 };
+pub use scale_losses::{ScaledLosses, scale_losses};
 pub use select::select_outputs;
 pub use widen::{Widened, widen};
 

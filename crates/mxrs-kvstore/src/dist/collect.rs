@@ -67,6 +67,11 @@ impl Collections {
         self.0.entry(number).or_default().wanted = Some(wanted);
     }
 
+    /// Since when this worker waits for each collection that it waits for.
+    pub fn since(&self) -> impl Iterator<Item = Instant> {
+        self.0.values().filter_map(|collection| Some(collection.wanted.as_ref()?.since))
+    }
+
     /// Answers the collections that are complete.
     pub fn answer(&mut self, n_workers: usize) {
         let is_complete = |collection: &Collection| {

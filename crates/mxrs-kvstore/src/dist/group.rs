@@ -14,6 +14,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// What the thread that communicates is asked to do.
 pub(super) enum Command {
@@ -25,8 +26,21 @@ pub(super) enum Command {
     Job(Job),
     /// Give these bytes to all workers, or to worker 0, and return those of all.
     Collect { number: u64, bytes: Vec<u8>, to_all: bool, reply: Sender<Result<Collected>> },
+    /// Sum these values by the transport's own function, and return the time that it took.
+    AllReduce { sum: AllReduce, reply: Sender<Result<Option<AllReduce>>> },
     /// Send what is queued, and end.
     Close,
+}
+
+/// A sum of the values of all workers by the transport's own function, such as `MPI_Allreduce`, with which stores are compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AllReduce {
+    /// The values of this worker.
+    pub values: Vec<f32>,
+    /// The sums, equally many.
+    pub sums: Vec<f32>,
+    /// How long the function took on this worker.
+    pub time: Duration,
 }
 
 /// The workers of a training, as one of them sees them. A thread of its own sends and receives messages.
@@ -125,6 +139,17 @@ impl Group {
     /// Fails if a worker is lost.
     pub fn barrier(&self) -> Result<()> {
         self.collect(&[], true).map(drop)
+    }
+
+    /// Sums values by the transport's own function, such as `MPI_Allreduce`. `None` if the transport has none. All workers call
+    /// it at the same time, while nothing else is exchanged.
+    ///
+    /// # Errors
+    /// Fails if the transport fails, or if a worker is lost.
+    pub fn all_reduce(&self, sum: AllReduce) -> Result<Option<AllReduce>> {
+        let (reply, result) = channel();
+        self.commands.send(Command::AllReduce { sum, reply }).map_err(|_| gone())?;
+        result.recv().map_err(|_| gone())?
     }
 
     fn collect(&self, bytes: &[u8], to_all: bool) -> Result<Collected> {

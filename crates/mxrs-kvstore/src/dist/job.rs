@@ -1,14 +1,15 @@
 //! What one round of one key waits for on this worker.
 
+use super::lease::{Lease, Lent};
 use super::liveness::lost;
 use super::packet::{Header, Kind, Packet};
 use super::plan::Piece;
 use super::sum::{Codec, Sum};
-use mxrs_engine::Completion;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result};
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,6 +34,8 @@ impl RoundId {
 /// What a job waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
+    /// Nothing: the task ends when its messages are sent.
+    Send,
     /// The first value of the key, from worker 0.
     First,
     /// The values of all workers for the pieces that this worker owns. The sums are written to the target.
@@ -47,6 +50,7 @@ impl Phase {
     /// The kinds of messages that jobs of this phase take.
     pub fn kinds(self) -> &'static [Kind] {
         match self {
+            Self::Send => &[],
             Self::First => &[Kind::First],
             Self::Sum => &[Kind::Value],
             Self::Fetch => &[Kind::Outcome],
@@ -66,10 +70,12 @@ pub(super) struct Job {
     pub priority: i32,
     /// The values of this worker for the pieces that it owns.
     pub own: Vec<(u32, Packet)>,
-    /// An array in host memory that the task writes. Its element 0 is element `first` of the key.
-    pub target: NdArray,
+    /// Arrays in host memory that the task writes. Their element 0 is element `first` of the key. The others get the same
+    /// elements as the first one.
+    pub targets: Vec<NdArray>,
     pub first: usize,
-    pub completion: Completion,
+    /// Keeps the task open.
+    pub lease: Arc<Lease>,
 }
 
 /// A job that waits for messages.
@@ -78,6 +84,8 @@ pub(super) struct Running {
     sums: HashMap<u32, Sum>,
     /// The pieces of other workers that have not arrived.
     awaited: Vec<u32>,
+    /// Those of them that are being received into the target.
+    arriving: Vec<u32>,
     pub since: Instant,
 }
 
@@ -103,7 +111,7 @@ impl Running {
                 _ => {}
             }
         }
-        Self { job, sums, awaited, since: Instant::now() }
+        Self { job, sums, awaited, arriving: Vec::new(), since: Instant::now() }
     }
 
     pub fn is_done(&self) -> bool {
@@ -129,13 +137,20 @@ impl Running {
             };
             let id = self.job.id;
             let what = || format!("key {}, round {}", self.job.label, id.round);
-            let Some(mut total) = sum.take(from, packet).map_err(|error| error.context(what()))? else {
+            if !sum.take(from, packet).map_err(|error| error.context(what()))? {
                 return Ok(Step::default());
-            };
-            self.sums.remove(&number);
-            self.write(&piece, total.content());
-            total.set_header(id.header(Kind::Outcome, number));
-            let outcome = (self.job.phase == Phase::Exchange).then_some(total);
+            }
+            if let Some(sum) = self.sums.remove(&number) {
+                // SAFETY: all values are there. The task of this job writes the variables of the targets, which differ from those
+                // of the values, and ends only when this thread says so. The pointer is that of the piece in the first target.
+                unsafe { sum.write(self.place(0, &piece)) };
+            }
+            // SAFETY: these bytes of the first target were written now, and are not written again.
+            let sums = unsafe { std::slice::from_raw_parts(self.place(0, &piece), self.bytes(&piece).len()) };
+            (1..self.job.targets.len()).for_each(|i| self.write(i, &piece, sums));
+            let content = self.lent(&piece).filter(|_| self.job.phase == Phase::Exchange);
+            // SAFETY: this piece of the target was written now, once, and the task stays open as long as the message exists.
+            let outcome = content.map(|content| unsafe { Packet::lent(id.header(Kind::Outcome, number), content) });
             return Ok(Step { outcome, is_done: self.is_done() });
         }
         let Some(place) = self.awaited.iter().position(|other| *other == number).filter(|_| from == piece.owner) else {
@@ -147,7 +162,8 @@ impl Running {
             return Err(self.refused(from, got, format!("{expected} bytes: all workers must train the same network")));
         }
         self.awaited.swap_remove(place);
-        self.write(&piece, packet.content());
+        let begins = usize::from(packet.is_in_place());
+        (begins..self.job.targets.len()).for_each(|i| self.write(i, &piece, packet.content()));
         Ok(Step { outcome: None, is_done: self.is_done() })
     }
 
@@ -156,14 +172,45 @@ impl Running {
         Error::invalid(what, got, expected)
     }
 
-    fn write(&self, piece: &Piece, bytes: &[u8]) {
+    /// The bytes of a piece in the targets.
+    fn bytes(&self, piece: &Piece) -> Range<usize> {
         let size = self.job.codec.dtype.size_of();
-        let (begin, target) = ((piece.elements.start - self.job.first) * size, &self.job.target);
-        debug_assert!(begin + bytes.len() <= target.size_bytes(), "{piece:?} of {}", self.job.label);
-        // SAFETY: the task of this job writes the variable of `target` and ends only by the job's completion, which this
-        // thread calls later, so no other code uses the memory. It is host memory. `bytes` has the size of the piece, which
-        // lies within the target: the store made the pieces and the target from the same number of elements.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.as_ptr().add(begin), bytes.len()) };
+        (piece.elements.start - self.job.first) * size..(piece.elements.end - self.job.first) * size
+    }
+
+    /// A piece of the first target, with a share of the lease.
+    fn lent(&self, piece: &Piece) -> Option<Lent> {
+        Lent::new(self.job.targets.first()?, self.bytes(piece), &self.job.lease)
+    }
+
+    /// The address of a piece in a target.
+    fn place(&self, target: usize, piece: &Piece) -> *mut u8 {
+        let (bytes, target) = (self.bytes(piece), &self.job.targets[target]);
+        debug_assert!(bytes.end <= target.size_bytes(), "{piece:?} of {}", self.job.label);
+        // SAFETY: the piece lies within the target: the store made the pieces and the targets from the same number of elements.
+        unsafe { target.as_ptr().add(bytes.start) }
+    }
+
+    fn write(&self, target: usize, piece: &Piece, bytes: &[u8]) {
+        debug_assert_eq!(bytes.len(), self.bytes(piece).len());
+        // SAFETY: the task of this job writes the variable of the target and ends only when this thread says so, so no other
+        // code uses the memory. It is host memory. `bytes` has the size of the piece, and is part of a message or of another
+        // target.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.place(target, piece), bytes.len()) };
+    }
+
+    /// Lets a message be received into the target, if it is one that the job waits for.
+    pub fn make_room(&mut self, from: usize, number: u32, packet: &mut Packet) {
+        let Some(piece) = self.job.pieces.get(number as usize).filter(|piece| piece.owner == from) else { return };
+        if !self.awaited.contains(&number) || self.arriving.contains(&number) {
+            return;
+        }
+        let Some(place) = self.lent(piece) else { return };
+        // SAFETY: the task of this job stays open as long as the message exists, and nothing else uses this piece of the target:
+        // a piece that is awaited gets one message.
+        if unsafe { packet.receive_into(place) } {
+            self.arriving.push(number);
+        }
     }
 
     /// The workers that this job waits for.
@@ -178,6 +225,7 @@ impl Running {
     /// What the job waits for, in words.
     pub fn wait(&self) -> String {
         let what = match self.job.phase {
+            Phase::Send => "nothing",
             Phase::First => "the first value",
             Phase::Sum => "gradients",
             Phase::Fetch => "updated weights",

@@ -62,6 +62,10 @@ impl Liveness {
         self.left[rank]
     }
 
+    pub fn any_left(&self) -> bool {
+        self.left.contains(&true)
+    }
+
     pub fn patience(&self) -> Duration {
         self.options.patience
     }

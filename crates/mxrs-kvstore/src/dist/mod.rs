@@ -10,14 +10,17 @@
 //! carries the messages is behind the trait [`Wire`]: queues between threads ([`local_workers`]), sockets of one machine
 //! ([`socket_worker`]), or another crate, such as MPI.
 
+mod buffer;
 mod collect;
 mod group;
 mod job;
+mod lease;
 mod liveness;
 mod local;
 mod outbox;
 mod packet;
 mod plan;
+mod simulation;
 #[cfg(unix)]
 mod sockets;
 mod store;
@@ -26,11 +29,15 @@ mod talker;
 mod tasks;
 mod wire;
 
-pub use group::Group;
+pub use group::{AllReduce, Group};
 pub use liveness::GroupOptions;
 pub use local::local_workers;
 pub use packet::Packet;
+pub use simulation::{Machine, SimulatedKey, SimulatedStore, Step, simulate};
 #[cfg(unix)]
 pub use sockets::{SocketOptions, socket_worker};
 pub use store::DistSync;
 pub use wire::{Connect, Received, Waker, Wire};
+
+pub(crate) use plan::part_ends;
+pub(crate) use store::refuse_rows;

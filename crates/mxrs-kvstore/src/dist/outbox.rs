@@ -112,7 +112,7 @@ mod tests {
         fn n_unsent(&mut self, to: usize) -> usize {
             self.0[self.1..].iter().filter(|(other, _)| *other == to).count()
         }
-        fn receive(&mut self) -> Result<Option<Received>> {
+        fn receive(&mut self, _: &mut dyn FnMut(usize, &mut Packet)) -> Result<Option<Received>> {
             Ok(None)
         }
         fn close(&mut self, _: Duration) -> Result<()> {

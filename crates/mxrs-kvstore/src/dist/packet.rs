@@ -1,5 +1,7 @@
 //! Messages between workers: a header of fixed size, then bytes whose meaning depends on the kind.
 
+use super::buffer::Buffer;
+use super::lease::Lent;
 use mxrs_types::{Error, Result};
 use std::io::{self, Read};
 
@@ -11,6 +13,9 @@ const MAGIC: u64 = 0x0001_0000_766b_786d;
 
 /// The most bytes that are reserved before they arrive.
 const STEP_BYTES: usize = 4 << 20;
+
+/// More than the content of any message has: pieces and chunks have at most 2 MiB, reports of failures a few lines.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// What a message is for. The fields of [`Header`] that a kind does not name are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,33 +62,45 @@ impl Header {
     }
 }
 
-/// A message: its header and its content, aligned to 8 bytes.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A message: its header and its content. The content is aligned to 8 bytes, or is part of an array.
+#[derive(Debug)]
 pub struct Packet {
-    words: Vec<u64>,
-    n_bytes: usize,
+    head: [u64; HEADER_BYTES / 8],
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Own(Buffer),
+    /// Part of an array, to be sent.
+    Read(Lent),
+    /// Part of an array, to be received.
+    Write(Lent),
 }
 
 impl Packet {
-    /// A message of this number of bytes, all zero, to be filled with received bytes.
-    pub fn zeroed(n_bytes: usize) -> Self {
-        Self { words: vec![0; n_bytes.div_ceil(8)], n_bytes }
+    /// A message with a header and `n_bytes` bytes of content, which are to be overwritten.
+    pub(super) fn new(header: Header, n_bytes: usize) -> Self {
+        let mut packet = Self { head: [MAGIC, 0, 0, 0, n_bytes as u64], content: Content::Own(Buffer::new(n_bytes)) };
+        packet.set_header(header);
+        packet
     }
 
-    /// A message with a header and `n_bytes` bytes of content, which are zero.
-    pub(super) fn new(header: Header, n_bytes: usize) -> Self {
-        let mut packet = Self::zeroed(HEADER_BYTES + n_bytes);
-        packet.words[0] = MAGIC;
-        packet.words[4] = n_bytes as u64;
+    /// A message whose content is part of an array.
+    ///
+    /// # Safety
+    /// No code writes this part of the array while the message exists and its lease has not failed.
+    pub(super) unsafe fn lent(header: Header, content: Lent) -> Self {
+        let mut packet = Self { head: [MAGIC, 0, 0, 0, content.len() as u64], content: Content::Read(content) };
         packet.set_header(header);
         packet
     }
 
     /// Replaces the header of a message that has one.
     pub(super) fn set_header(&mut self, header: Header) {
-        self.words[1] = header.kind as u64 | u64::from(header.store) << 32;
-        self.words[2] = u64::from(header.key) | u64::from(header.piece) << 32;
-        self.words[3] = header.round;
+        self.head[1] = header.kind as u64 | u64::from(header.store) << 32;
+        self.head[2] = u64::from(header.key) | u64::from(header.piece) << 32;
+        self.head[3] = header.round;
     }
 
     /// A message with this content.
@@ -93,40 +110,79 @@ impl Packet {
         packet
     }
 
-    /// All bytes of the message.
-    pub fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.words)[..self.n_bytes]
+    /// A message that begins with these bytes, of which the first [`HEAD_BYTES`](Self::HEAD_BYTES) count. It has no room for its
+    /// content: see [`Self::make_room`].
+    ///
+    /// # Errors
+    /// Fails if these are not the first bytes of a message of this version, or if its content is longer than any is.
+    pub fn from_head(bytes: &[u8]) -> Result<Self> {
+        let refused = |got: String, expected: String| Err(Error::invalid("message from a worker", got, expected));
+        let Some(bytes) = bytes.get(..HEADER_BYTES) else {
+            return refused(format!("{} bytes", bytes.len()), format!("at least {HEADER_BYTES} bytes"));
+        };
+        let mut packet = Self { head: [0; HEADER_BYTES / 8], content: Content::Own(Buffer::default()) };
+        bytemuck::cast_slice_mut(&mut packet.head).copy_from_slice(bytes);
+        packet.header()?;
+        if packet.head[4] > MOST_BYTES {
+            return refused(format!("{} bytes of content", packet.head[4]), format!("at most {MOST_BYTES}"));
+        }
+        Ok(packet)
     }
 
-    /// All bytes of the message, to be overwritten with received bytes.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.n_bytes]
+    /// Number of bytes of a header.
+    pub const HEAD_BYTES: usize = HEADER_BYTES;
+
+    /// The bytes of the header.
+    pub fn head(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.head)
+    }
+
+    /// Number of bytes of the content, as the header says.
+    pub fn n_bytes(&self) -> usize {
+        self.head[4] as usize
+    }
+
+    /// Gives a message memory for its content, unless it has some.
+    pub fn make_room(&mut self) {
+        if self.content().len() != self.n_bytes() {
+            self.content = Content::Own(Buffer::new(self.n_bytes()));
+        }
+    }
+
+    /// Makes the message receive its content into part of an array, if that has the right size. Returns whether it has.
+    ///
+    /// # Safety
+    /// No other code uses this part of the array while the message exists and its lease has not failed.
+    pub(super) unsafe fn receive_into(&mut self, place: Lent) -> bool {
+        let fits = place.len() == self.n_bytes();
+        if fits {
+            self.content = Content::Write(place);
+        }
+        fits
+    }
+
+    /// Whether the content was received into an array.
+    pub(super) fn is_in_place(&self) -> bool {
+        matches!(self.content, Content::Write(_))
     }
 
     /// The header.
     ///
     /// # Errors
-    /// Fails if the message does not begin with the header of a message of this version, of this length.
+    /// Fails if the message does not begin with the header of a message of this version.
     pub(super) fn header(&self) -> Result<Header> {
         let refused = |got: String, expected: String| Err(Error::invalid("message from a worker", got, expected));
-        if self.n_bytes < HEADER_BYTES {
-            return refused(format!("{} bytes", self.n_bytes), format!("at least {HEADER_BYTES} bytes"));
-        }
-        if self.words[0] != MAGIC {
-            return refused(format!("{:#018x} at its begin", self.words[0]), format!("{MAGIC:#018x}: the same mxrs"));
+        if self.head[0] != MAGIC {
+            return refused(format!("{:#018x} at its begin", self.head[0]), format!("{MAGIC:#018x}: the same mxrs"));
         }
         let low = |word: u64| word as u32;
         let high = |word: u64| (word >> 32) as u32;
-        let number = low(self.words[1]);
+        let number = low(self.head[1]);
         let Some(kind) = Kind::ALL.into_iter().find(|kind| *kind as u32 == number) else {
             return refused(format!("kind {number}"), "a kind from 1 to 7".to_owned());
         };
-        if self.words[4] != (self.n_bytes - HEADER_BYTES) as u64 {
-            let got = format!("{} bytes after the header", self.n_bytes - HEADER_BYTES);
-            return refused(got, format!("{}, as the header says", self.words[4]));
-        }
-        let (store, key, piece) = (high(self.words[1]), low(self.words[2]), high(self.words[2]));
-        Ok(Header { kind, store, key, piece, round: self.words[3] })
+        let (store, key, piece) = (high(self.head[1]), low(self.head[2]), high(self.head[2]));
+        Ok(Header { kind, store, key, piece, round: self.head[3] })
     }
 
     /// Reads a message from a stream; `None` at the end of the stream. Memory is reserved as bytes arrive, so a wrong length
@@ -135,10 +191,10 @@ impl Packet {
     /// # Errors
     /// Fails if reading fails, if the stream ends within a message, or if the bytes do not begin with a header.
     pub fn read_from(stream: &mut impl Read) -> io::Result<Option<Self>> {
-        let mut packet = Self::zeroed(HEADER_BYTES);
+        let mut head = [0; HEADER_BYTES];
         let mut n_read = 0;
         while n_read < HEADER_BYTES {
-            match stream.read(&mut packet.bytes_mut()[n_read..]) {
+            match stream.read(&mut head[n_read..]) {
                 Ok(0) if n_read == 0 => return Ok(None),
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(n) => n_read += n,
@@ -146,83 +202,56 @@ impl Packet {
                 Err(error) => return Err(error),
             }
         }
-        let n_bytes = usize::try_from(packet.words[4]).ok().and_then(|n| n.checked_add(HEADER_BYTES));
-        let Some(n_bytes) = n_bytes.filter(|_| packet.words[0] == MAGIC) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "these bytes are not a message of this version"));
-        };
-        while packet.n_bytes < n_bytes {
-            let begin = packet.n_bytes;
-            packet.n_bytes = n_bytes.min(begin + STEP_BYTES);
-            packet.words.resize(packet.n_bytes.div_ceil(8), 0);
-            stream.read_exact(&mut packet.bytes_mut()[begin..])?;
+        let packet = Self::from_head(&head);
+        let mut packet = packet.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+        let mut buffer = Buffer::new(packet.n_bytes().min(STEP_BYTES));
+        stream.read_exact(buffer.bytes_mut())?;
+        while buffer.n_bytes < packet.n_bytes() {
+            let begin = buffer.n_bytes;
+            buffer.grow(packet.n_bytes().min(begin + STEP_BYTES));
+            stream.read_exact(&mut buffer.bytes_mut()[begin..])?;
         }
+        packet.content = Content::Own(buffer);
         Ok(Some(packet))
     }
 
     /// The bytes after the header.
-    pub(super) fn content(&self) -> &[u8] {
-        self.bytes().get(HEADER_BYTES..).unwrap_or_default()
+    pub fn content(&self) -> &[u8] {
+        match &self.content {
+            Content::Own(buffer) => buffer.bytes(),
+            // SAFETY: `lent` and `receive_into` have the promise that no other code writes these bytes. This message writes
+            // them by a unique reference only.
+            Content::Read(lent) | Content::Write(lent) => unsafe { lent.slice() },
+        }
     }
 
-    /// The bytes after the header.
-    pub(super) fn content_mut(&mut self) -> &mut [u8] {
-        self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default()
+    /// The bytes after the header, to be overwritten. A message whose content is sent from an array gets a copy of it.
+    pub fn content_mut(&mut self) -> &mut [u8] {
+        if let Content::Read(_) = self.content {
+            self.content = Content::Own(Buffer::of(self.content()));
+        }
+        match &mut self.content {
+            Content::Own(buffer) => buffer.bytes_mut(),
+            // SAFETY: `receive_into` has the promise that no other code uses these bytes.
+            Content::Write(lent) => unsafe { lent.slice_mut() },
+            // Replaced above.
+            Content::Read(_) => &mut [],
+        }
+    }
+}
+
+/// A copy has memory of its own.
+impl Clone for Packet {
+    fn clone(&self) -> Self {
+        Self { head: self.head, content: Content::Own(Buffer::of(self.content())) }
+    }
+}
+
+impl PartialEq for Packet {
+    fn eq(&self, other: &Self) -> bool {
+        self.head == other.head && self.content() == other.content()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_are_read_as_written() {
-        for kind in Kind::ALL {
-            let header = Header { kind, store: 7, key: u32::MAX, piece: 3, round: u64::MAX - 1 };
-            let packet = Packet::with(header, b"hello");
-            assert_eq!((packet.header().unwrap(), packet.content()), (header, &b"hello"[..]));
-            let mut received = Packet::zeroed(packet.bytes().len());
-            received.bytes_mut().copy_from_slice(packet.bytes());
-            assert_eq!(received, packet);
-        }
-    }
-
-    #[test]
-    fn streams_are_read_message_by_message() {
-        let long = vec![3u8; STEP_BYTES + 11];
-        let packets = [Packet::with(Header::of(Kind::Bye), b""), Packet::with(Header::of(Kind::Collect), &long)];
-        let bytes = packets.iter().flat_map(|packet| packet.bytes().to_vec()).collect::<Vec<u8>>();
-        let mut stream = &bytes[..];
-        for packet in &packets {
-            assert_eq!(Packet::read_from(&mut stream).unwrap().as_ref(), Some(packet));
-        }
-        assert_eq!(Packet::read_from(&mut stream).unwrap(), None);
-        let kind = |mut bytes: &[u8]| Packet::read_from(&mut bytes).unwrap_err().kind();
-        assert_eq!(kind(&bytes[..HEADER_BYTES - 1]), io::ErrorKind::UnexpectedEof);
-        assert_eq!(kind(&bytes[HEADER_BYTES..bytes.len() - 1]), io::ErrorKind::UnexpectedEof);
-        assert_eq!(kind(&[0; HEADER_BYTES]), io::ErrorKind::InvalidData);
-        // A length of almost the whole address space, of which nothing arrives.
-        let mut huge = packets[0].bytes().to_vec();
-        huge[32..40].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
-        assert_eq!(kind(&huge), io::ErrorKind::UnexpectedEof);
-    }
-
-    #[test]
-    fn other_bytes_are_refused() {
-        let good = Packet::with(Header::of(Kind::Bye), b"12345678");
-        let refused = |change: &dyn Fn(&mut Vec<u8>), words: &str| {
-            let mut bytes = good.bytes().to_vec();
-            change(&mut bytes);
-            let mut packet = Packet::zeroed(bytes.len());
-            packet.bytes_mut().copy_from_slice(&bytes);
-            let error = packet.header().unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
-        };
-        refused(&|bytes| bytes.truncate(39), "39 bytes");
-        refused(&|bytes| bytes.clear(), "0 bytes");
-        refused(&|bytes| bytes[0] ^= 1, "the same mxrs");
-        refused(&|bytes| bytes[6] += 1, "the same mxrs");
-        refused(&|bytes| bytes[8] = 0, "kind 0");
-        refused(&|bytes| bytes[8] = 8, "kind 8");
-        refused(&|bytes| bytes.push(0), "9 bytes after the header");
-    }
-}
+mod tests;

@@ -7,8 +7,10 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The most elements of a piece in stores that are not `p3`: 1 MiB of float32.
-const MOST_ELEMENTS: usize = 1 << 18;
+/// The most elements of a piece: 256 KiB of float32. A piece that was received stays in a second-level cache while it is added.
+const MOST_ELEMENTS: usize = 1 << 16;
+/// The most elements of a slice in `p3`, whatever the setting is: messages have a bounded size.
+const MOST_SLICE: usize = 1 << 18;
 
 /// Some elements of a key, with the worker that sums them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub(super) struct Rules {
 
 /// The ends of `n_parts` parts of `n` elements: MXNet's division over its servers, `round(n / n_parts * i)`, where a half is
 /// rounded up. With a grain above 1, the division is that of the number of grains.
-fn part_ends(n: usize, n_parts: usize, grain: usize) -> Vec<usize> {
+pub(crate) fn part_ends(n: usize, n_parts: usize, grain: usize) -> Vec<usize> {
     let (n_grains, n_parts) = (n.div_ceil(grain) as u128, n_parts as u128);
     let end = |i: u128| (2 * n_grains * i + n_parts) / (2 * n_parts);
     (1..=n_parts).map(|i| usize::try_from(end(i)).unwrap_or(n).saturating_mul(grain).min(n)).collect()
@@ -48,7 +50,7 @@ pub(super) fn plan(sizes: &[usize], rules: &Rules) -> Vec<Vec<Piece>> {
     let n_workers = rules.n_workers.max(1);
     let mut pieces = vec![Vec::new(); sizes.len()];
     if let Some(most) = rules.slice_elements {
-        let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
+        let most = usize::try_from(most).unwrap_or(usize::MAX).clamp(1, MOST_SLICE);
         let mut n_slices = 0;
         for (pieces, &n) in pieces.iter_mut().zip(sizes) {
             for elements in cut(0..n, most) {

@@ -11,7 +11,7 @@ use super::packet::Packet;
 use super::wire::{Connect, Received, Waker, Wire};
 use mxrs_sync::atomic::{AtomicUsize, Ordering};
 use mxrs_types::{Error, Result, ResultExt};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, IoSlice, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ const MAGIC: [u8; 8] = *b"mxkvsock";
 const GREETING_BYTES: usize = 16;
 /// The most workers: each needs a file and two threads for every other one.
 const MOST_WORKERS: usize = 4096;
+/// Bytes that are read from a socket at a time.
+const READ_BYTES: usize = 1 << 16;
 /// The pause between two attempts to connect or to accept.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -235,7 +237,7 @@ impl Wire for Sockets {
         self.peers.get(to).and_then(Option::as_ref).map_or(0, |peer| peer.n_unsent.load(Ordering::Relaxed))
     }
 
-    fn receive(&mut self) -> Result<Option<Received>> {
+    fn receive(&mut self, _: &mut dyn FnMut(usize, &mut Packet)) -> Result<Option<Received>> {
         Ok(self.received.try_recv().ok())
     }
 
@@ -300,7 +302,8 @@ impl Peer {
     }
 }
 
-fn read_all(mut stream: UnixStream, from: usize, report: impl Fn(Received)) {
+fn read_all(stream: UnixStream, from: usize, report: impl Fn(Received)) {
+    let mut stream = BufReader::with_capacity(READ_BYTES, stream);
     let reason = loop {
         match Packet::read_from(&mut stream) {
             Ok(Some(packet)) => report(Received::Message { from, packet }),
@@ -311,6 +314,19 @@ fn read_all(mut stream: UnixStream, from: usize, report: impl Fn(Received)) {
     report(Received::Lost { from, reason });
 }
 
+/// Writes the header and the content together if the system takes them, so that a short message is one packet.
+fn write_packet(stream: &mut UnixStream, packet: &Packet) -> io::Result<()> {
+    let (head, content) = (packet.head(), packet.content());
+    let n = loop {
+        match stream.write_vectored(&[IoSlice::new(head), IoSlice::new(content)]) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            written => break written?,
+        }
+    };
+    stream.write_all(&head[n.min(head.len())..])?;
+    stream.write_all(&content[n.saturating_sub(head.len())..])
+}
+
 fn write_all(
     mut stream: UnixStream,
     packets: &Receiver<Arc<Packet>>,
@@ -318,7 +334,9 @@ fn write_all(
     waker: &Waker,
 ) -> std::result::Result<(), String> {
     while let Ok(packet) = packets.recv() {
-        stream.write_all(packet.bytes()).map_err(|error| format!("writing to its socket failed: {error}"))?;
+        let failed = |error| format!("writing to its socket failed: {error}");
+        write_packet(&mut stream, &packet).map_err(failed)?;
+        drop(packet);
         n_unsent.fetch_sub(1, Ordering::Relaxed);
         waker.wake();
     }

@@ -1,14 +1,15 @@
 //! The store of one worker.
 
+mod direct;
 mod planning;
 
-use super::group::{Command, Group};
+use super::group::{AllReduce, Command, Group};
 use super::job::RoundId;
 use super::plan::{Piece, Rules, plan};
 use super::sum::Codec;
 use super::tasks::{Round, exchange, fetch, first, send_and_sum};
 use crate::in_process::entries::{Entries, Group as Grouped, Values};
-use crate::reduce::{Buffers, DeviceReducer, HostReducer, Job, Reducer, copy, encode};
+use crate::reduce::{Buffers, DeviceReducer, HostReducer, Job, LocalSum, Reducer, copy, encode};
 use crate::sum::SumThreads;
 use crate::{
     Compression, Family, Key, KvStore, KvStoreOptions, Residual, RowPull, RowSparse, StoreType, Update, Updater, Value,
@@ -97,36 +98,19 @@ impl DistSync {
         NdArray::empty(&self.context, shape, dtype, Device::cpu(0), "kvstore")
     }
 
-    fn refuse_rows(&self, what: String) -> Error {
-        let reason = "it exchanges dense values only; use dense gradients".to_owned();
-        Error::not_built(format!("{what} in the store `{}`", self.store_type), reason)
-    }
-
-    /// The sum of the values of this worker's devices, in host memory.
-    fn local_sum(&self, state: &mut State, entry: usize, arrays: &[NdArray], priority: i32) -> Result<NdArray> {
-        let State { entries, reducer, buffers, .. } = state;
-        let number = entries.number(entry);
-        let job = Job { number, values: arrays, priority };
-        let sum = match arrays {
-            [value] => value.clone(),
-            _ => {
-                let device = reducer.place(&job, &|| entries.sizes())?;
-                let make = |like: &NdArray| {
-                    NdArray::empty(&self.context, like.shape().clone(), like.dtype(), device, "kvstore")
-                };
-                let sum = entries.target(entry, true, device, make)?;
-                reducer.reduce(&job, &sum)?;
-                sum
-            }
-        };
-        buffers.on_host(&sum, (number, 0, 0), priority)
-    }
-
-    fn push_all(&self, state: &mut State, groups: &[Grouped<Values>], priority: i32) -> Result<()> {
+    /// Pushes values. `direct` are arrays that get the new values together with the store's own copy, one for each group or none.
+    fn push_all(
+        &self,
+        state: &mut State,
+        groups: &[Grouped<Values>],
+        direct: &[Option<NdArray>],
+        priority: i32,
+    ) -> Result<()> {
         // All values are checked before the first message: a round that not all workers begin never ends.
         for (entry, values) in groups {
             if let Values::RowSparse(_) = values {
-                return Err(self.refuse_rows(format!("row-sparse values of key {}", state.entries.key(*entry))));
+                let what = format!("row-sparse values of key {}", state.entries.key(*entry));
+                return Err(refuse_rows(&self.store_type, what));
             }
             if let Some(compression) = state.compression {
                 compression.check_dtype(state.entries.stored(*entry).dtype())?;
@@ -134,10 +118,13 @@ impl DistSync {
         }
         self.plan(state)?;
         let (mut updates, mut rounds) = (Vec::new(), Vec::new());
-        for (entry, values) in groups {
+        for (i, (entry, values)) in groups.iter().enumerate() {
             let Values::Dense(arrays) = values else { continue };
-            let value = self.local_sum(state, *entry, arrays, priority)?;
-            let (round, update) = self.push_key(state, *entry, &value, priority)?;
+            let State { entries, reducer, buffers, .. } = state;
+            let mut local = LocalSum { context: &self.context, entries, reducer: &mut **reducer, buffers };
+            let value = local.on_host(*entry, arrays, priority)?;
+            let outs = direct.get(i).and_then(Option::as_ref);
+            let (round, update) = self.push_key(state, *entry, &value, outs, priority)?;
             updates.extend(update);
             rounds.push((*entry, round));
         }
@@ -154,6 +141,7 @@ impl DistSync {
         state: &mut State,
         entry: usize,
         value: &NdArray,
+        out: Option<&NdArray>,
         priority: i32,
     ) -> Result<(Round, Option<Update>)> {
         let (stored, number) = (state.entries.stored(entry).clone(), state.entries.number(entry));
@@ -169,7 +157,7 @@ impl DistSync {
         let round = self.round(entry, key.n_pushes, &key.label, &key.pieces, codec, priority);
         key.n_pushes += 1;
         if state.updater.is_none() {
-            exchange(&round, &value, &stored)?;
+            exchange(&round, &value, &stored, out.map_or(&[], std::slice::from_ref))?;
             return Ok((round, None));
         }
         if key.own.is_empty() {
@@ -220,6 +208,12 @@ impl DistSync {
     }
 }
 
+/// The error for row-sparse values in stores of several processes.
+pub(crate) fn refuse_rows(store_type: &StoreType, what: String) -> Error {
+    let reason = "it exchanges dense values only; use dense gradients".to_owned();
+    Error::not_built(format!("{what} in the store `{store_type}`"), reason)
+}
+
 impl Drop for DistSync {
     /// Waits until the rounds of this worker are complete: other workers wait for the elements that it owns.
     fn drop(&mut self) {
@@ -267,7 +261,7 @@ impl KvStore for DistSync {
         let _call = api_call("KvStore::push");
         let mut state = self.state.lock();
         let groups = state.entries.group_values(values)?;
-        self.push_all(&mut state, &groups, priority)
+        self.push_all(&mut state, &groups, &[], priority)
     }
 
     fn pull(&self, outs: &[(Key, NdArray)], priority: i32) -> Result<()> {
@@ -283,12 +277,16 @@ impl KvStore for DistSync {
         let values = state.entries.group_values(values)?;
         let outs = if outs.is_empty() { state.entries.own_outs(&values)? } else { state.entries.group_outs(outs)? };
         state.entries.check_counts(&values, &outs)?;
-        self.push_all(&mut state, &values, priority)?;
-        self.pull_all(&mut state, &outs, priority)
+        let direct = self.direct(&state, &values, &outs);
+        self.push_all(&mut state, &values, &direct, priority)?;
+        let mut rest = outs;
+        let mut is_direct = direct.iter().map(Option::is_some);
+        rest.retain(|_| !is_direct.next().unwrap_or(false));
+        self.pull_all(&mut state, &rest, priority)
     }
 
     fn row_sparse_pull(&self, _: &[RowPull], _: i32) -> Result<Vec<Vec<RowSparse>>> {
-        Err(self.refuse_rows("rows of values".to_owned()))
+        Err(refuse_rows(&self.store_type, "rows of values".to_owned()))
     }
 
     fn set_updater(&self, updater: Box<dyn Updater>) -> Result<()> {
@@ -370,6 +368,10 @@ impl KvStore for DistSync {
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.group.all_gather(bytes)
+    }
+
+    fn transport_sum(&self, sum: AllReduce) -> Result<Option<AllReduce>> {
+        self.group.all_reduce(sum)
     }
 
     fn gather(&self, bytes: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {

@@ -1,6 +1,6 @@
 //! The sum of the values of all workers for one piece, added in the order of ranks.
 
-use super::packet::Packet;
+use super::packet::{Header, Kind, Packet};
 use crate::Compression;
 use crate::sum::{Order, sum_range};
 use mxrs_types::{DType, Error, Result};
@@ -20,27 +20,24 @@ impl Codec {
     }
 }
 
-/// A sum of which some values may not have arrived.
+/// A sum of which some values may not have arrived. They are added when all are there, in one pass over the memory.
 pub(super) struct Sum {
     codec: Codec,
     n_elements: usize,
-    /// The values that have arrived and are not added, by rank.
-    waiting: Vec<Option<Packet>>,
-    /// The number of ranks whose values are added: those below this number.
-    n_added: usize,
-    total: Option<Packet>,
+    /// The values that have arrived, by rank.
+    values: Vec<Option<Packet>>,
 }
 
 impl Sum {
     pub fn new(codec: Codec, n_elements: usize, n_workers: usize) -> Self {
-        Self { codec, n_elements, waiting: (0..n_workers).map(|_| None).collect(), n_added: 0, total: None }
+        Self { codec, n_elements, values: (0..n_workers).map(|_| None).collect() }
     }
 
-    /// Takes the value of a worker, and adds all values whose turn it is. Returns the sum when all values are added.
+    /// Takes the value of a worker. Returns whether all values are there.
     ///
     /// # Errors
     /// Fails if the worker has sent its value before, or if the value has another size.
-    pub fn take(&mut self, rank: usize, value: Packet) -> Result<Option<Packet>> {
+    pub fn take(&mut self, rank: usize, value: Packet) -> Result<bool> {
         let expected = self.codec.value_bytes(self.n_elements);
         let n_bytes = value.content().len();
         if n_bytes != expected {
@@ -48,51 +45,52 @@ impl Sum {
             let expected = format!("{expected} bytes, as all workers have");
             return Err(Error::invalid(format!("gradient of worker {rank}"), got, expected));
         }
-        if rank < self.n_added || self.waiting.get(rank).is_none_or(Option::is_some) {
+        let Some(place @ None) = self.values.get_mut(rank) else {
             return Err(Error::invalid(format!("gradient of worker {rank}"), "a second one", "one in each round"));
-        }
-        self.waiting[rank] = Some(value);
-        while let Some(value) = self.waiting.get_mut(self.n_added).and_then(Option::take) {
-            self.add(value);
-            self.n_added += 1;
-        }
-        Ok(if self.n_added == self.waiting.len() { self.total.take() } else { None })
+        };
+        *place = Some(match self.codec.compression {
+            None => value,
+            Some(compression) => {
+                let mut decoded = Packet::new(Header::of(Kind::Value), 4 * self.n_elements);
+                compression.decode(value.content(), bytemuck::cast_slice_mut(decoded.content_mut()));
+                decoded
+            }
+        });
+        Ok(self.values.iter().all(Option::is_some))
     }
 
     /// The workers whose values are missing.
     pub fn missing(&self) -> Vec<usize> {
-        (self.n_added..self.waiting.len()).filter(|&rank| self.waiting[rank].is_none()).collect()
+        (0..self.values.len()).filter(|&rank| self.values[rank].is_none()).collect()
     }
 
-    fn add(&mut self, value: Packet) {
-        let n = self.n_elements;
-        let value = match self.codec.compression {
-            None => value,
-            Some(compression) => {
-                let mut decoded = Packet::new(super::packet::Header::of(super::packet::Kind::Value), 4 * n);
-                compression.decode(value.content(), bytemuck::cast_slice_mut(decoded.content_mut()));
-                decoded
-            }
-        };
-        let Some(total) = &mut self.total else {
-            self.total = Some(value);
-            return;
-        };
-        let (sum, value) = (total.content_mut().as_mut_ptr(), value.content().as_ptr());
-        // SAFETY: both contents have `n` elements of the type: `take` checked the number of bytes of the value, and the total
-        // was a value. A content is aligned to 8 bytes. The store refused types that are not summed. `value` and `total`
-        // are different packets, which this thread owns.
-        unsafe { sum_range(self.codec.dtype, Order::LeftToRight, &[sum], &[sum.cast_const(), value], n) };
+    /// Adds all values in the order of ranks, and writes the sum to `out`.
+    ///
+    /// # Safety
+    /// All values are there. `out` points to as many elements of the type, aligned for it, which no other code uses and which
+    /// are not those of a value.
+    pub unsafe fn write(&self, out: *mut u8) {
+        let inputs: Vec<*const u8> = self.values.iter().flatten().map(|value| value.content().as_ptr()).collect();
+        // SAFETY: `take` checked that every value has `n_elements` elements of the type, and the store refused types that are
+        // not summed. A content is aligned to 8 bytes, or begins with an element of an array of the type. The caller promises
+        // the rest.
+        unsafe { sum_range(self.codec.dtype, Order::LeftToRight, &[out], &inputs, self.n_elements) };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::packet::{Header, Kind};
 
     fn value(elements: &[f32]) -> Packet {
         Packet::with(Header::of(Kind::Value), bytemuck::cast_slice(elements))
+    }
+
+    fn total(sum: &Sum) -> Vec<f32> {
+        let mut total = vec![f32::NAN; sum.n_elements];
+        // SAFETY: the test has given all values. `total` has as many elements, which nothing else uses.
+        unsafe { sum.write(total.as_mut_ptr().cast()) };
+        total
     }
 
     #[test]
@@ -102,12 +100,11 @@ mod tests {
         let codec = Codec { dtype: DType::F32, compression: None };
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
             let mut sum = Sum::new(codec, 1, 4);
-            let mut result = None;
             for (n, rank) in order.into_iter().enumerate() {
-                assert_eq!((result.is_none(), sum.missing().len()), (true, 4 - n));
-                result = sum.take(rank, value(&[values[rank]])).unwrap();
+                assert_eq!(sum.missing().len(), 4 - n);
+                assert_eq!(sum.take(rank, value(&[values[rank]])).unwrap(), n == 3);
             }
-            assert_eq!(bytemuck::cast_slice::<u8, f32>(result.unwrap().content()), [3.0]);
+            assert_eq!(total(&sum), [3.0]);
         }
     }
 
@@ -133,8 +130,8 @@ mod tests {
         let mut sum = Sum::new(Codec { dtype: DType::F32, compression: Some(compression) }, 5, 2);
         let codes = |bytes: [u8; 4]| Packet::with(Header::of(Kind::Value), &bytes);
         // The codes of MXNet for [.4 .5 -.6 .1 -.5], pushed once and twice.
-        assert!(sum.take(1, codes([0xf8, 0x80, 0, 0])).unwrap().is_none());
-        let total = sum.take(0, codes([0x38, 0x80, 0, 0])).unwrap().unwrap();
-        assert_eq!(bytemuck::cast_slice::<u8, f32>(total.content()), [0.5, 1.0, -1.0, 0.0, -1.0]);
+        assert!(!sum.take(1, codes([0xf8, 0x80, 0, 0])).unwrap());
+        assert!(sum.take(0, codes([0x38, 0x80, 0, 0])).unwrap());
+        assert_eq!(total(&sum), [0.5, 1.0, -1.0, 0.0, -1.0]);
     }
 }

@@ -3,11 +3,13 @@
 //! All state of a group is on this thread. Commands come through a channel, messages from the wire. Nothing here waits for
 //! another worker.
 
+mod collective;
 mod ending;
 
-use super::collect::{Collections, Wanted, chunks};
+use super::collect::{Collections, Wanted};
 use super::group::Command;
 use super::job::{Job, RoundId, Running, overdue, workers};
+use super::lease::Lease;
 use super::liveness::{GroupOptions, Liveness, lost};
 use super::outbox::Outbox;
 use super::packet::{Header, Kind, Packet};
@@ -15,14 +17,14 @@ use super::wire::{Received, Wire};
 use mxrs_types::{Error, Result};
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// Time between two looks at deadlines.
 const TICK: Duration = Duration::from_millis(100);
 /// How long a polled wire is looked at without a pause after it was last busy.
-const SPIN: Duration = Duration::from_micros(50);
+const SPIN: Duration = Duration::from_micros(2000);
 /// The shortest and the longest pause between two looks at a polled wire while messages are awaited.
 const NAPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(200)];
 /// The pause between two looks at a polled wire while nothing is awaited.
@@ -44,6 +46,8 @@ pub(super) struct Talker {
     /// Messages whose jobs have not begun.
     early: HashMap<(RoundId, Kind), Vec<Early>>,
     collections: Collections,
+    /// Those of the tasks that may be open.
+    leases: Vec<Weak<Lease>>,
     failed: Option<Error>,
     ticked: Instant,
     is_closing: bool,
@@ -60,6 +64,7 @@ impl Talker {
             next: HashMap::new(),
             early: HashMap::new(),
             collections: Collections::default(),
+            leases: Vec::new(),
             failed: None,
             ticked: Instant::now(),
             is_closing: false,
@@ -85,7 +90,7 @@ impl Talker {
 
     /// Waits for a command, for a time that depends on how long nothing has happened.
     fn nap(&mut self, idle: Duration) {
-        let awaits = !self.running.is_empty() || !self.outbox.is_empty();
+        let awaits = !self.running.is_empty() || self.collections.since().next().is_some() || self.is_sending();
         let time = match (self.wire.is_polled() && self.failed.is_none(), awaits) {
             (false, _) => TICK,
             (true, true) if idle < SPIN => return std::thread::yield_now(),
@@ -121,10 +126,14 @@ impl Talker {
                 Ok(())
             }
             (Command::Job(job), Some(error)) => {
-                complete(&job, Err(error.clone()));
+                job.lease.fail(error.clone());
                 Ok(())
             }
             (Command::Collect { reply, .. }, Some(error)) => {
+                drop(reply.send(Err(error.clone())));
+                Ok(())
+            }
+            (Command::AllReduce { reply, .. }, Some(error)) => {
                 drop(reply.send(Err(error.clone())));
                 Ok(())
             }
@@ -134,6 +143,12 @@ impl Talker {
                 Ok(())
             }
             (Command::Job(job), None) => self.begin(job),
+            (Command::AllReduce { sum, reply }, None) => {
+                let done = self.all_reduce(sum);
+                let failed = done.as_ref().err().cloned();
+                drop(reply.send(done));
+                failed.map_or(Ok(()), Err)
+            }
             (Command::Collect { number, bytes, to_all, reply }, None) => {
                 let wanted = Wanted { reply, since: Instant::now() };
                 self.collect(number, &bytes, to_all, wanted)
@@ -147,22 +162,32 @@ impl Talker {
     /// Receives and sends. Returns whether anything was received.
     fn turn(&mut self) -> Result<bool> {
         let mut any = false;
-        while let Some(received) = self.wire.receive()? {
+        loop {
+            let Self { wire, running, .. } = self;
+            let Some(received) = wire.receive(&mut |from, packet| make_room(running, from, packet))? else { break };
             any = true;
             match received {
                 Received::Message { from, packet } => self.message(from, packet)?,
                 Received::Lost { from, reason } => self.lose(from, &reason)?,
             }
+            // The others work on what follows from this message while this thread looks at the next one.
+            self.send()?;
         }
         if self.failed.is_none() {
-            let Self { outbox, wire, liveness, .. } = self;
-            outbox.send(&mut **wire, |to| liveness.sent(to))?;
+            self.send()?;
+            self.wire.flush()?;
             if self.ticked.elapsed() >= TICK {
                 self.ticked = Instant::now();
                 self.tick()?;
             }
         }
         Ok(any)
+    }
+
+    /// Gives the wire the most urgent messages.
+    fn send(&mut self) -> Result<()> {
+        let Self { outbox, wire, liveness, failed, .. } = self;
+        if failed.is_none() { outbox.send(&mut **wire, |to| liveness.sent(to)) } else { Ok(()) }
     }
 
     fn message(&mut self, from: usize, packet: Packet) -> Result<()> {
@@ -194,11 +219,7 @@ impl Talker {
     /// A message for a job, which may not have begun.
     fn piece(&mut self, from: usize, header: &Header, packet: Packet) -> Result<()> {
         let (id, kind) = (RoundId::of(header), header.kind);
-        let place = [kind, Kind::Value]
-            .map(|first| (id, first))
-            .into_iter()
-            .find(|place| self.running.get(place).is_some_and(|running| running.job.phase.kinds().contains(&kind)));
-        let Some(place) = place else {
+        let Some(place) = place_of(&self.running, id, kind) else {
             let next = self.next.get(&(id.store, id.key, kind)).copied().unwrap_or(0);
             if id.round < next {
                 let what = format!("message of worker {from} for key number {}", id.key);
@@ -224,7 +245,7 @@ impl Talker {
         if step.is_done
             && let Some(running) = self.running.remove(&place)
         {
-            complete(&running.job, Ok(()));
+            running.job.lease.set_done();
         }
         Ok(())
     }
@@ -234,13 +255,13 @@ impl Talker {
         for kind in kinds {
             self.next.insert((id.store, id.key, *kind), id.round + 1);
         }
+        self.note(&job.lease);
         let own = std::mem::take(&mut job.own);
-        let place = (id, kinds[0]);
         let running = Running::start(job, self.wire.rank(), self.wire.size());
-        if running.is_done() {
-            complete(&running.job, Ok(()));
+        let Some(place) = kinds.first().map(|kind| (id, *kind)).filter(|_| !running.is_done()) else {
+            running.job.lease.set_done();
             return Ok(());
-        }
+        };
         self.running.insert(place, running);
         let rank = self.wire.rank();
         for (piece, value) in own {
@@ -254,26 +275,13 @@ impl Talker {
         self.expect_none_left()
     }
 
-    fn collect(&mut self, number: u64, bytes: &[u8], to_all: bool, wanted: Wanted) -> Result<()> {
-        let (rank, size) = (self.wire.rank(), self.wire.size());
-        for packet in chunks(number, bytes) {
-            let packet = Arc::new(packet);
-            match (to_all, rank) {
-                (true, _) => self.send_to_others(i32::MAX, packet),
-                (false, 0) => {}
-                (false, _) => self.outbox.push(0, i32::MAX, packet),
-            }
+    /// Remembers an open task.
+    fn note(&mut self, lease: &Arc<Lease>) {
+        if self.leases.len() == self.leases.capacity() {
+            self.leases.retain(|lease| lease.strong_count() > 0);
+            self.leases.reserve(self.leases.len().max(64));
         }
-        if !to_all && rank != 0 {
-            drop(wanted.reply.send(Ok(None)));
-            return Ok(());
-        }
-        for packet in chunks(number, bytes) {
-            self.collections.take(rank, &packet.header()?, packet)?;
-        }
-        self.collections.want(number, wanted);
-        self.collections.answer(size);
-        self.expect_none_left()
+        self.leases.push(Arc::downgrade(lease));
     }
 
     fn send_to_others(&mut self, priority: i32, packet: Arc<Packet>) {
@@ -293,6 +301,9 @@ impl Talker {
 
     /// Checks that nothing is awaited from a worker that has ended.
     fn expect_none_left(&self) -> Result<()> {
+        if !self.liveness.any_left() {
+            return Ok(());
+        }
         for (_, missing, text) in self.waits() {
             let left: Vec<usize> = missing.into_iter().filter(|&rank| self.liveness.has_left(rank)).collect();
             if !left.is_empty() {
@@ -310,11 +321,16 @@ impl Talker {
             self.liveness.sent(to);
             self.wire.send(to, Arc::new(Packet::new(Header::of(Kind::Heartbeat), 0)))?;
         }
+        self.wire.flush()?;
         if let Some(error) = self.liveness.silent(rank) {
             return Err(error);
         }
         let patience = self.liveness.patience();
-        let late: Vec<_> = self.waits().into_iter().filter(|(since, ..)| since.elapsed() > patience).collect();
+        let is_late = |since: Instant| since.elapsed() > patience;
+        if !self.running.values().any(|running| is_late(running.since)) && !self.collections.since().any(is_late) {
+            return Ok(());
+        }
+        let late: Vec<_> = self.waits().into_iter().filter(|(since, ..)| is_late(*since)).collect();
         match late.iter().map(|(since, ..)| since.elapsed()).max() {
             None => Ok(()),
             Some(longest) => {
@@ -333,9 +349,20 @@ impl Talker {
     }
 }
 
-/// Ends the task of a job.
-fn complete(job: &Job, result: Result<()>) {
-    if let Err(error) = job.completion.complete(result) {
-        tracing::error!("key {}: {error}", job.label);
+/// The job that takes messages of this kind and round, if it has begun.
+fn place_of(running: &HashMap<(RoundId, Kind), Running>, id: RoundId, kind: Kind) -> Option<(RoundId, Kind)> {
+    let places = [kind, Kind::Value].map(|first| (id, first)).into_iter();
+    let takes = |running: &Running| running.job.phase.kinds().contains(&kind);
+    places.into_iter().find(|place| running.get(place).is_some_and(takes))
+}
+
+/// Lets a message be received into the array for which it is, if its job has begun.
+fn make_room(running: &mut HashMap<(RoundId, Kind), Running>, from: usize, packet: &mut Packet) {
+    let Ok(header) = packet.header() else { return };
+    if matches!(header.kind, Kind::First | Kind::Outcome)
+        && let Some(place) = place_of(running, RoundId::of(&header), header.kind)
+        && let Some(running) = running.get_mut(&place)
+    {
+        running.make_room(from, header.piece, packet);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::group::Command;
 use super::job::{Job, Phase, RoundId};
+use super::lease::{Lease, Lent};
 use super::packet::{Kind, Packet};
 use super::plan::{Piece, owned};
 use super::sum::Codec;
@@ -38,10 +39,15 @@ impl Round {
     }
 
     /// Sends the values of a key, or their codes, to the owners. Returns those of own pieces.
-    fn send_values(&self, bytes: &[u8]) -> Vec<(u32, Packet)> {
+    ///
+    /// # Safety
+    /// `values` is in host memory, and the task of the lease reads its variable.
+    unsafe fn send_values(&self, values: &NdArray, lease: &Arc<Lease>) -> Vec<(u32, Packet)> {
         let mut own = Vec::new();
         for (number, piece) in (0u32..).zip(self.pieces.iter()) {
-            let packet = Packet::with(self.id.header(Kind::Value, number), &bytes[self.value_range(&piece.elements)]);
+            let Some(content) = Lent::new(values, self.value_range(&piece.elements), lease) else { continue };
+            // SAFETY: the task of the lease reads the variable of the array, so no code writes it as long as the task is open.
+            let packet = unsafe { Packet::lent(self.id.header(Kind::Value, number), content) };
             match piece.owner == self.rank {
                 true => own.push((number, packet)),
                 false => self.send(piece.owner, Arc::new(packet)),
@@ -59,21 +65,31 @@ impl Round {
         begin..begin + self.codec.value_bytes(elements.len())
     }
 
-    /// Sends elements of a key to all other workers. `bytes` are all elements.
-    fn send_to_all(&self, kind: Kind, bytes: &[u8]) {
+    /// Sends the elements of a key that this worker owns to all other workers.
+    ///
+    /// # Safety
+    /// `values` is in host memory and has all elements. The task of the lease holds its variable, and writes only elements that
+    /// this worker does not own.
+    unsafe fn send_to_all(&self, kind: Kind, values: &NdArray, lease: &Arc<Lease>) {
         let size = self.codec.dtype.size_of();
         for (number, piece) in (0u32..).zip(self.pieces.iter()).filter(|(_, piece)| piece.owner == self.rank) {
             let range = piece.elements.start * size..piece.elements.end * size;
-            let packet = Arc::new(Packet::with(self.id.header(kind, number), &bytes[range]));
+            let Some(content) = Lent::new(values, range, lease) else { continue };
+            // SAFETY: the caller's promise, as long as the task is open.
+            let packet = Arc::new(unsafe { Packet::lent(self.id.header(kind, number), content) });
             self.others().for_each(|to| self.send(to, Arc::clone(&packet)));
         }
     }
 
-    fn job(&self, phase: Phase, own: Vec<(u32, Packet)>, target: NdArray, first: usize, completion: Completion) {
+    fn job(&self, phase: Phase, own: Vec<(u32, Packet)>, targets: Vec<NdArray>, first: usize, lease: Arc<Lease>) {
         let Self { id, label, pieces, codec, priority, .. } = self.clone();
-        let job = Job { id, phase, label, pieces, codec, priority, own, target, first, completion };
-        // A job that is not received is dropped, and its completion with it, which fails the task.
+        let job = Job { id, phase, label, pieces, codec, priority, own, targets, first, lease };
+        // A job that is not received is dropped, and its lease with it, which fails the task.
         drop(self.commands.send(Command::Job(job)));
+    }
+
+    fn lease(&self, completion: Completion) -> Arc<Lease> {
+        Lease::new(&self.label, completion)
     }
 }
 
@@ -89,16 +105,20 @@ unsafe fn bytes_of(array: &NdArray) -> &[u8] {
     }
 }
 
-/// Writes the sum of the values of all workers to `stored`. `value` is the value of this worker, or its codes.
-pub(super) fn exchange(round: &Round, value: &NdArray, stored: &NdArray) -> Result<()> {
-    stored.note_write()?;
-    let (round, source, target) = (round.clone(), value.detach(), stored.detach());
-    let task = stored.engine().task("kvstore_exchange").read(value.var()).write(stored.var());
+/// Writes the sum of the values of all workers to `stored` and to `outs`. `value` is the value of this worker, or its codes.
+/// All are in host memory; `outs` have the type and the size of `stored`, and no two of the arrays share a variable.
+pub(super) fn exchange(round: &Round, value: &NdArray, stored: &NdArray, outs: &[NdArray]) -> Result<()> {
+    let targets: Vec<NdArray> = std::iter::once(stored).chain(outs).map(NdArray::detach).collect();
+    targets.iter().try_for_each(NdArray::note_write)?;
+    let (round, source) = (round.clone(), value.detach());
+    let task = stored.engine().task("kvstore_exchange").read(value.var());
+    let task = outs.iter().fold(task.write(stored.var()), |task, out| task.write(out.var()));
     task.device(stored.device()).priority(round.priority).property(Property::CpuPrioritized).push_async(
         move |_, completion| {
+            let lease = round.lease(completion);
             // SAFETY: this task reads the variable of `source`, which is in host memory.
-            let own = round.send_values(unsafe { bytes_of(&source) });
-            round.job(Phase::Exchange, own, target, 0, completion);
+            let own = unsafe { round.send_values(&source, &lease) };
+            round.job(Phase::Exchange, own, targets, 0, lease);
         },
     )
 }
@@ -107,22 +127,20 @@ pub(super) fn exchange(round: &Round, value: &NdArray, stored: &NdArray) -> Resu
 /// `stored` is read so that a worker is at most one round ahead of the others.
 pub(super) fn send_and_sum(round: &Round, value: &NdArray, stored: &NdArray, sum: Option<&NdArray>) -> Result<()> {
     let (round, source) = (round.clone(), value.detach());
-    let task = stored.engine().task("kvstore_push").read(value.var()).read(stored.var()).device(stored.device());
-    let task = task.priority(round.priority).property(Property::CpuPrioritized);
-    let Some(sum) = sum else {
-        return task.push(move |_| {
-            // SAFETY: this task reads the variable of `source`, which is in host memory.
-            round.send_values(unsafe { bytes_of(&source) });
-            Ok(())
-        });
-    };
-    sum.note_write()?;
-    let target = sum.detach();
-    task.write(sum.var()).push_async(move |_, completion| {
+    let mut task = stored.engine().task("kvstore_push").read(value.var()).read(stored.var()).device(stored.device());
+    task = task.priority(round.priority).property(Property::CpuPrioritized);
+    if let Some(sum) = sum {
+        sum.note_write()?;
+        task = task.write(sum.var());
+    }
+    let targets: Vec<NdArray> = sum.into_iter().map(NdArray::detach).collect();
+    task.push_async(move |_, completion| {
+        let lease = round.lease(completion);
         // SAFETY: as above.
-        let own = round.send_values(unsafe { bytes_of(&source) });
+        let own = unsafe { round.send_values(&source, &lease) };
+        let phase = if targets.is_empty() { Phase::Send } else { Phase::Sum };
         let first = owned(&round.pieces, round.rank).start;
-        round.job(Phase::Sum, own, target, first, completion);
+        round.job(phase, own, targets, first, lease);
     })
 }
 
@@ -132,10 +150,11 @@ pub(super) fn fetch(round: &Round, stored: &NdArray) -> Result<()> {
     let (round, target) = (round.clone(), stored.detach());
     let task = stored.engine().task("kvstore_fetch").write(stored.var()).device(stored.device());
     task.priority(round.priority).property(Property::CpuPrioritized).push_async(move |_, completion| {
-        // SAFETY: this task writes the variable of `target`, which is in host memory. The thread that communicates writes to
-        // it only after it has received the job.
-        round.send_to_all(Kind::Outcome, unsafe { bytes_of(&target) });
-        round.job(Phase::Fetch, Vec::new(), target, 0, completion);
+        let lease = round.lease(completion);
+        // SAFETY: this task writes the variable of `target`, which is in host memory. The thread that communicates writes only
+        // elements that other workers own.
+        unsafe { round.send_to_all(Kind::Outcome, &target, &lease) };
+        round.job(Phase::Fetch, Vec::new(), vec![target], 0, lease);
     })
 }
 
@@ -144,16 +163,15 @@ pub(super) fn first(round: &Round, value: &NdArray, stored: &NdArray) -> Result<
     stored.note_write()?;
     let (round, source, target) = (round.clone(), value.detach(), stored.detach());
     let task = stored.engine().task("kvstore_init").read(value.var()).write(stored.var()).device(stored.device());
-    let task = task.property(Property::CpuPrioritized);
-    if round.rank != 0 {
-        return task.push_async(move |_, completion| round.job(Phase::First, Vec::new(), target, 0, completion));
-    }
-    task.push(move |_| {
-        // SAFETY: this task reads the variable of `source`, which is in host memory.
-        let bytes = unsafe { bytes_of(&source) };
-        round.send_to_all(Kind::First, bytes);
-        // SAFETY: this task writes the variable of `target`, a new array of the same size in host memory.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.as_ptr(), bytes.len()) };
-        Ok(())
+    task.property(Property::CpuPrioritized).push_async(move |_, completion| {
+        let lease = round.lease(completion);
+        if round.rank == 0 {
+            // SAFETY: this task reads the variable of `source` and writes that of `target`, a new array of the same size. Both
+            // are in host memory.
+            unsafe { std::ptr::copy_nonoverlapping(bytes_of(&source).as_ptr(), target.as_ptr(), source.size_bytes()) };
+            // SAFETY: this task reads the variable of `source`.
+            unsafe { round.send_to_all(Kind::First, &source, &lease) };
+        }
+        round.job(Phase::First, Vec::new(), vec![target], 0, lease);
     })
 }

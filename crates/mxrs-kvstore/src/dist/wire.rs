@@ -48,14 +48,35 @@ pub trait Wire {
     /// Fails if the connection to this worker has failed.
     fn send(&mut self, to: usize, packet: Arc<Packet>) -> Result<()>;
 
-    /// The number of messages to this worker whose sending has started and not ended.
+    /// The number of messages to this worker whose sending has started and not ended. Messages that the wire sends together
+    /// count as one.
     fn n_unsent(&mut self, to: usize) -> usize;
 
-    /// Something that was received, if there is anything.
+    /// Gives the transport the messages that [`Self::send`] has collected, if it collects any.
     ///
     /// # Errors
     /// Fails if the transport itself fails.
-    fn receive(&mut self) -> Result<Option<Received>>;
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Something that was received, if there is anything. A wire that knows the header of a message before its content calls
+    /// `room` with the sender and the message, which may then get memory for its content; if it does not, the wire makes some.
+    ///
+    /// # Errors
+    /// Fails if the transport itself fails.
+    fn receive(&mut self, room: &mut dyn FnMut(usize, &mut Packet)) -> Result<Option<Received>>;
+
+    /// Sums the values of all workers by the transport's own function, such as `MPI_Allreduce`, and waits for it. All workers
+    /// call it at the same time, with equally many values. Returns `false` if the transport has no such function. Stores do
+    /// not use it: they are compared with it.
+    ///
+    /// # Errors
+    /// Fails if the transport itself fails, or if `sums` has another length than `values`.
+    fn all_reduce(&mut self, values: &[f32], sums: &mut [f32]) -> Result<bool> {
+        let _ = (values, sums);
+        Ok(false)
+    }
 
     /// Ends the connections, after everything has been sent. Waits for other workers at most for `patience`, if it has to.
     ///

@@ -94,10 +94,18 @@ unsafe fn sum_of<T: Addend>(order: Order, outs: &[*mut u8], inputs: &[*const u8]
     let is_large = outs.len() > 1 && n * size_of::<T>() >= store::STREAMED_BYTES;
     for begin in (0..n).step_by(BLOCK) {
         let len = BLOCK.min(n - begin);
-        let sums = &mut sums[..len];
         // SAFETY: `begin + len <= n`, so the elements belong to the input, which no code writes while the slice exists:
         // this function writes the outputs only after the last use of the slices.
         let input = |i: usize| unsafe { std::slice::from_raw_parts(inputs[i].cast::<T>().add(begin), len) };
+        if let [out] = outs
+            && !inputs.contains(&out.cast_const())
+        {
+            // SAFETY: `begin + len <= n`, so the elements belong to the output, which is not an input.
+            let sums = unsafe { std::slice::from_raw_parts_mut(out.cast::<T>().add(begin), len) };
+            fold(order, sums, inputs.len(), input);
+            continue;
+        }
+        let sums = &mut sums[..len];
         fold(order, sums, inputs.len(), input);
         for &out in outs {
             let past_caches = is_large && !inputs.contains(&out.cast_const());

@@ -14,7 +14,7 @@
 
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
-use mxrs_op::{DescribeProducts, Matrices, OpCall, OpDef, Products, Sample, op_params};
+use mxrs_op::{DescribeProducts, Matrices, OpCall, OpDef, OpParams, Precision, Products, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
@@ -159,6 +159,7 @@ impl Formula for SelfQk {
     const SUMMARY: &'static str = "products of queries and keys";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_selfatt_qk";
     const PRODUCTS: Option<DescribeProducts> = Some(|call| products_qk(call, [[3, 0, 0], [3, 1, 0]]));
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::widest);
     const INPUTS: &'static [&'static str] = &["queries_keys_values"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries_keys_values"];
 
@@ -194,6 +195,7 @@ impl Formula for SelfValues {
     const SUMMARY: &'static str = "values weighted with attention";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_selfatt_valatt";
     const PRODUCTS: Option<DescribeProducts> = Some(|call| products_values(call, 3));
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::widest);
     const INPUTS: &'static [&'static str] = &["queries_keys_values", "attention"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries_keys_values", "attention"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];
@@ -235,6 +237,7 @@ impl Formula for CrossQk {
     const SUMMARY: &'static str = "products of queries and keys";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_encdec_qk";
     const PRODUCTS: Option<DescribeProducts> = Some(|call| products_qk(call, [[1, 0, 0], [2, 0, 1]]));
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::widest);
     const INPUTS: &'static [&'static str] = &["queries", "keys_values"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "queries", "keys_values"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];
@@ -274,6 +277,7 @@ impl Formula for CrossValues {
     const SUMMARY: &'static str = "values weighted with attention";
     const BACKWARD: &'static str = "_backward_interleaved_matmul_encdec_valatt";
     const PRODUCTS: Option<DescribeProducts> = Some(|call| products_values(call, 2));
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::widest);
     const INPUTS: &'static [&'static str] = &["keys_values", "attention"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "keys_values", "attention"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1];

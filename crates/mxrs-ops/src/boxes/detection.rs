@@ -86,6 +86,7 @@ pub fn define() -> OpDef {
                 of("empty", &[], 0, 2),
             ]
         },
+        precision_float16: Some(Precision::float32),
         ..OpDef::new("_contrib_MultiBoxDetection").params::<DetectionParams>()
     }
 }

@@ -9,7 +9,7 @@
 use crate::dtypes::FLOATS;
 use crate::inference::{OP, learn};
 use crate::numeric;
-use mxrs_op::{Gradient, OpDef, OutputCount, Sample, op_params};
+use mxrs_op::{Gradient, OpDef, OutputCount, Precision, Sample, op_params};
 use mxrs_types::{Error, PartialShape};
 
 op_params! {
@@ -83,6 +83,7 @@ pub fn define() -> OpDef {
                 Sample::new("empty", [low], &[&[0, 3]]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("_contrib_bipartite_matching").params::<MatchingParams>()
     }
 }

@@ -96,6 +96,7 @@ pub fn define() -> OpDef {
                 Sample::plain("empty", &[&[1, 1, 0, 2]]),
             ]
         },
+        precision_float16: Some(Precision::float32),
         ..OpDef::new("_contrib_MultiBoxPrior").params::<PriorParams>()
     }
 }

@@ -7,9 +7,10 @@
 
 use super::cast::{cast_back, convert};
 use crate::dtypes::{MOVABLE, NumberWord, dtype_of};
+use crate::families::amp_scale_gradient;
 use crate::inference::learn_dtype;
 use crate::numeric::{self, reference};
-use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample, op_params};
+use mxrs_op::{Fill, Gradient, OpDef, OpParams, Pointwise, Precision, RefInput, RefOutput, Sample, op_params};
 use mxrs_types::{DType, Result};
 
 op_params! {
@@ -28,8 +29,10 @@ pub fn define() -> OpDef {
         dtypes: MOVABLE,
         pointwise: Pointwise::Yes,
         gradient: Gradient::By(|_, scope| cast_back(scope)),
+        companions: || vec![amp_scale_gradient::define()],
         reference: reference!(pass_or_convert),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("amp_cast").params::<AmpCastParams>()
     }
 }

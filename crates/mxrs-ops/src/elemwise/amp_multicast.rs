@@ -10,7 +10,7 @@ use super::amp_cast::{is_converted, pass_or_convert};
 use crate::dtypes::MOVABLE;
 use crate::families::gradients::Answers;
 use crate::inference::{bad_attribute, learn_dtype, unify};
-use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
+use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result};
 
 op_params! {
@@ -41,6 +41,7 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("amp_multicast").params::<AmpMulticastParams>()
     }
 }

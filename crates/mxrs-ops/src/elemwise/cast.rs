@@ -11,7 +11,8 @@ use crate::families::gradients::Answers;
 use crate::inference::{learn_dtype, unify_all, unify_dtypes};
 use crate::numeric::{self, reference};
 use mxrs_op::{
-    Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample, op_params,
+    Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, Pointwise, Precision, RefInput, RefOutput, Sample,
+    op_params,
 };
 use mxrs_types::{DType, Result};
 
@@ -42,6 +43,7 @@ pub fn define() -> OpDef {
         companions: || vec![backward()],
         reference: reference!(convert),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("Cast").params::<CastParams>()
     }
 }

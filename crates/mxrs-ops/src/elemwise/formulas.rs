@@ -1,5 +1,6 @@
 //! Functions of one element with parameters, one entry each: a name, aliases, the parameters, a summary, and the formula. The
-//! gradient follows from the formula (see `families/formula`).
+//! gradient follows from the formula (see `families/formula`). `with float16`: mixed precision in float16 computes in the type
+//! of the input.
 //!
 //! `_contrib_round_ste` and `_contrib_sign_ste` pass `ograd` on as it is (straight-through estimators), and
 //! `_contrib_gradientmultiplier` passes it on times its scalar. `_scatter_plus_scalar` and `_scatter_minus_scalar` differ from
@@ -11,7 +12,7 @@ use crate::families::with_scalar::ScalarParams;
 use crate::inference::unify_all;
 use crate::numeric;
 use mxrs_op::param::{NoParams, Parameters};
-use mxrs_op::{Accuracy, OpDef, Sample, op_params};
+use mxrs_op::{Accuracy, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 use std::marker::PhantomData;
 
@@ -66,6 +67,8 @@ trait Each: Sized + 'static {
     const ALIASES: &'static [&'static str];
     const SUMMARY: &'static str;
     const BACKWARD: &'static str;
+    /// Whether mixed precision in float16 computes in the type of the input.
+    const FOLLOWS_IN_FLOAT16: bool;
 
     /// The value for an element of a tensor with this shape and type.
     fn value<T: Number>(params: &Self::Params, x: T, shape: &Shape, dtype: DType) -> T;
@@ -82,6 +85,8 @@ impl<E: Each> Formula for Of<E> {
     const SUMMARY: &'static str = E::SUMMARY;
     const BACKWARD: &'static str = E::BACKWARD;
     const ACCURACY: Accuracy = Accuracy::Elementwise;
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> =
+        if E::FOLLOWS_IN_FLOAT16 { Some(Precision::follows) } else { None };
 
     fn infer_shape(_: &E::Params, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         unify_all(inputs, outputs, "data")
@@ -102,6 +107,7 @@ impl<E: Each> Formula for Of<E> {
 
 macro_rules! operators {
     ($($type:ident $name:literal [$($alias:literal),*] ($params:ident: $of:ident) $summary:literal
+        $(with $option:ident)?
         on [$(($key:literal, $text:literal)),*] ($x:ident, $shape:ident, $dtype:ident) = $value:expr;)*) => {
         $(struct $type;
 
@@ -111,6 +117,7 @@ macro_rules! operators {
             const ALIASES: &'static [&'static str] = &[$($alias),*];
             const SUMMARY: &'static str = $summary;
             const BACKWARD: &'static str = concat!("_backward_", $name);
+            const FOLLOWS_IN_FLOAT16: bool = operators!(@$($option)?);
 
             fn value<T: Number>($params: &$of, $x: T, $shape: &Shape, $dtype: DType) -> T {
                 $value
@@ -123,11 +130,13 @@ macro_rules! operators {
         /// Functions that define the operators.
         pub const DEFINITIONS: &[fn() -> OpDef] = &[$(formula::define::<Of<$type>>),*];
     };
+    (@) => { false };
+    (@float16) => { true };
 }
 
 operators! {
     HardSigmoid "hard_sigmoid" [] (params: HardSigmoidParams) "out = min(max(alpha * data + beta, 0), 1)"
-        on [("alpha", "0.3")] (x, _shape, _dtype) = {
+        with float16 on [("alpha", "0.3")] (x, _shape, _dtype) = {
             let y = T::of(f64::from(params.alpha)) * x + T::of(f64::from(params.beta));
             match y.value() {
                 value if value <= 0.0 => T::of(0.0),
@@ -145,14 +154,14 @@ operators! {
             }
         };
     Quadratic "_contrib_quadratic" [] (params: QuadraticParams) "out = a * data^2 + b * data + c"
-        on [("a", "2"), ("b", "-1"), ("c", "0.5")] (x, _shape, _dtype) = {
+        with float16 on [("a", "2"), ("b", "-1"), ("c", "0.5")] (x, _shape, _dtype) = {
             let [a, b, c] = [params.a, params.b, params.c].map(|factor| T::of(f64::from(factor)));
             (a * x + b) * x + c
         };
     DivSqrtDim "_contrib_div_sqrt_dim" [] (_params: NoParams) "out = data / (size of the last axis)^(1/2)"
-        on [] (x, shape, _dtype) = x / T::of((shape.last().copied().unwrap_or(1) as f64).sqrt());
+        with float16 on [] (x, shape, _dtype) = x / T::of((shape.last().copied().unwrap_or(1) as f64).sqrt());
     GradientMultiplier "_contrib_gradientmultiplier" [] (params: ScalarParams) "out = data; the gradient is multiplied"
-        on [("scalar", "0.5")] (x, _shape, _dtype) = x.apply(x.value(), params.scalar);
+        with float16 on [("scalar", "0.5")] (x, _shape, _dtype) = x.apply(x.value(), params.scalar);
     RoundSte "_contrib_round_ste" ["_sparse__contrib_round_ste"] (_params: NoParams)
         "out = data rounded, with the gradient of data"
         on [] (x, _shape, _dtype) = x.apply(x.value().round(), 1.0);
@@ -160,9 +169,9 @@ operators! {
         "out = -1, 0 or 1, with the gradient of data"
         on [] (x, _shape, _dtype) = x.apply(numeric::sign(x.value()), 1.0);
     ScatterPlus "_scatter_plus_scalar" [] (params: ScalarParams) "out = data + scalar"
-        on [("scalar", "3")] (x, _shape, _dtype) = x + T::of(params.scalar);
+        with float16 on [("scalar", "3")] (x, _shape, _dtype) = x + T::of(params.scalar);
     ScatterMinus "_scatter_minus_scalar" [] (params: ScalarParams) "out = data - scalar"
-        on [("scalar", "3")] (x, _shape, _dtype) = x - T::of(params.scalar);
+        with float16 on [("scalar", "3")] (x, _shape, _dtype) = x - T::of(params.scalar);
     NanToNum "_npi_nan_to_num" [] (params: NanToNumParams) "out = data with numbers in place of NaN and infinity"
         on [("nan", "2")] (x, _shape, dtype) = {
             let lowest = numeric::lowest(dtype);

@@ -7,7 +7,7 @@
 
 use crate::families::{gradients, pairwise};
 use crate::numeric::{self, reference};
-use mxrs_op::{Combines, Gradient, OpDef};
+use mxrs_op::{Combines, Gradient, OpDef, Precision};
 
 /// Defines the operator `_grad_add`.
 pub fn define() -> OpDef {
@@ -17,6 +17,7 @@ pub fn define() -> OpDef {
         inplace: &[(0, 0)],
         gradient: Gradient::By(gradients::pass_to_all),
         reference: reference!(numeric::zip, |a, b| a + b, i64::wrapping_add),
+        precision_float16: Some(Precision::follows),
         ..pairwise::define("_grad_add")
     }
 }

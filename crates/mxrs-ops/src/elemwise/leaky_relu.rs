@@ -45,9 +45,10 @@ op_params! {
     }
 }
 
-/// α and λ of self-normalizing networks (Klambauer et al. 2017).
-const ALPHA: f64 = 1.673_263_242_354_377_2;
-const LAMBDA: f64 = 1.050_700_987_355_480_5;
+/// α of `selu` (Klambauer et al., "Self-normalizing neural networks", 2017).
+pub const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+/// λ of `selu`.
+pub const SELU_LAMBDA: f64 = 1.050_700_987_355_480_5;
 
 impl LeakyReluParams {
     fn has_gamma(&self) -> bool {
@@ -63,8 +64,8 @@ impl LeakyReluParams {
                 let density = (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
                 (x * below, below + x * density)
             }
-            LeakyType::Selu if x > 0.0 => (LAMBDA * x, LAMBDA),
-            LeakyType::Selu => (LAMBDA * ALPHA * x.exp_m1(), LAMBDA * ALPHA * x.exp()),
+            LeakyType::Selu if x > 0.0 => (SELU_LAMBDA * x, SELU_LAMBDA),
+            LeakyType::Selu => (SELU_LAMBDA * SELU_ALPHA * x.exp_m1(), SELU_LAMBDA * SELU_ALPHA * x.exp()),
             _ if x > 0.0 => (x, 1.0),
             LeakyType::Elu => (slope * x.exp_m1(), slope * x.exp()),
             LeakyType::PRelu => (gamma * x, gamma),

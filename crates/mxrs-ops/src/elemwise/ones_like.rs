@@ -4,7 +4,7 @@
 
 use crate::families::unary;
 use crate::{dtypes::MOVABLE, numeric};
-use mxrs_op::{Accuracy, Gradient, OpDef};
+use mxrs_op::{Accuracy, Gradient, OpDef, Precision};
 
 /// Defines the operator `ones_like`.
 pub fn define() -> OpDef {
@@ -19,6 +19,7 @@ pub fn define() -> OpDef {
             numeric::write_integers(&mut outputs[0], &vec![1; n]);
             Ok(())
         }),
+        precision_float16: Some(Precision::follows),
         ..unary::define("ones_like")
     }
 }

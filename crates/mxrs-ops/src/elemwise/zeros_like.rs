@@ -4,7 +4,7 @@
 
 use crate::families::unary;
 use crate::{dtypes::MOVABLE, numeric};
-use mxrs_op::{Accuracy, Gradient, OpDef};
+use mxrs_op::{Accuracy, Gradient, OpDef, Precision};
 
 /// Defines the operator `zeros_like`.
 pub fn define() -> OpDef {
@@ -20,6 +20,7 @@ pub fn define() -> OpDef {
             numeric::write_integers(&mut outputs[0], &vec![0; n]);
             Ok(())
         }),
+        precision_float16: Some(Precision::follows),
         ..unary::define("zeros_like")
     }
 }

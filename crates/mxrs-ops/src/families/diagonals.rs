@@ -1,7 +1,9 @@
 //! Diagonals of matrices: where their elements are.
 
+use crate::families::along::{self, Along};
 use crate::families::moved::by_index;
 use crate::inference::{OP, bad_attribute, resolve_axis};
+use mxrs_op::{MovedAxis, MovedPart, MovedParts};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 /// A diagonal over two axes of a tensor. Its elements become the last axis of the result.
@@ -43,6 +45,18 @@ impl Diagonal {
         Some(PartialShape::new(others.map(|(_, size)| *size).chain([len])))
     }
 
+    /// The parts that move from data to the result.
+    pub fn parts(&self, data: &Shape, out: &Shape) -> Option<MovedParts> {
+        let strides = data.strides();
+        let others = (0..data.ndim()).filter(|axis| *axis != self.rows && *axis != self.columns);
+        let mut axes: Vec<Along> = others.map(|axis| Along::whole(data[axis], strides[axis])).collect();
+        let down = usize::try_from(-self.offset).unwrap_or(0) * strides[self.rows];
+        let right = usize::try_from(self.offset).unwrap_or(0) * strides[self.columns];
+        let step = (strides[self.rows] + strides[self.columns]) as isize;
+        axes.push(Along::new().then(down + right, &[(out[out.ndim() - 1], step)]));
+        along::parts(0, &axes, out, 0.0)
+    }
+
     /// For each element of the result, its position in data.
     pub fn sources(&self, data: &Shape, out: &Shape) -> Vec<Option<usize>> {
         let strides = data.strides();
@@ -64,6 +78,20 @@ impl Diagonal {
 pub fn square(n: usize, offset: i32) -> Result<usize> {
     let offset = offset.unsigned_abs() as usize;
     n.checked_add(offset).ok_or_else(|| Error::shape(OP, "data", "a shorter vector", Shape::from([n])))
+}
+
+/// The parts that move vectors of `n` elements to this diagonal of square matrices; other elements are 0.
+pub fn parts_on_diagonal(out: &Shape, n: usize, offset: i32) -> MovedParts {
+    let [.., rows, columns] = out[..] else { return MovedParts::default() };
+    let (down, right) = (offset.min(0).unsigned_abs() as usize, offset.max(0).unsigned_abs() as usize);
+    let matrices = MovedAxis {
+        size: out.n_elements().checked_div(rows * columns).unwrap_or(0),
+        from: n as isize,
+        to: (rows * columns) as isize,
+    };
+    let axes = vec![matrices, MovedAxis { size: n, from: 1, to: columns as isize + 1 }];
+    let part = MovedPart { input: Some(0), output: 0, from: 0, to: down * columns + right, axes };
+    MovedParts { parts: vec![part], sums: true, ..MovedParts::default() }
 }
 
 /// For each element of square matrices with vectors on this diagonal, its position in the vectors; `None` elsewhere.

@@ -5,7 +5,7 @@ use crate::families::gradients;
 use crate::families::reduction::{self, ReduceParams, groups};
 use crate::inference::{unify, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, RefInput, RefOutput, Sample};
+use mxrs_op::{Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, Precision, RefInput, RefOutput, Sample};
 use mxrs_types::Result;
 
 /// Defines the operator `min`, or else `max`.
@@ -38,6 +38,7 @@ pub fn define<const IS_MIN: bool>() -> OpDef {
             }
             Ok(())
         }),
+        precision_float16: Some(Precision::follows),
         ..reduction::define(if IS_MIN { "min" } else { "max" })
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! An operator that belongs to a family needs only a few lines: see `elemwise/grad_add.rs` and `families/unary.rs`.
 
+pub(crate) mod along;
+pub(crate) mod amp_scale_gradient;
 pub(crate) mod backward;
 pub(crate) mod bilinear;
 pub(crate) mod broadcast;

@@ -9,10 +9,10 @@ use crate::families::gradients::{Answers, call_with_params, params_of};
 use crate::inference::{unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Gradient, GradientScope, InputNames, OpDef, OpParams, Parameters, Precision, RefInput, RefOutput, RunMode, Sample,
-    elements,
+    Gradient, GradientScope, InputNames, MovedParts, MovedRows, Moves, OpDef, OpParams, Parameters, Precision,
+    RefInput, RefOutput, RunMode, Sample, elements,
 };
-use mxrs_types::{DType, PartialShape, Result, Shape};
+use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 /// An operator that moves elements.
 pub trait Move: Sized + 'static {
@@ -40,6 +40,8 @@ pub trait Move: Sized + 'static {
     const CONSTANT: Option<&'static str> = None;
     /// Types of the moved elements.
     const DTYPES: &'static [DType] = MOVABLE;
+    /// Whether the content of an input says which rows move; [`Self::rows`] then returns them.
+    const BY_CONTENT: bool = false;
     /// Whether mixed precision computes in float32 instead of the type of the input.
     const IS_FLOAT32: bool = false;
 
@@ -59,8 +61,23 @@ pub trait Move: Sized + 'static {
     }
 
     /// For each element of the output in row-major order, the position of the element that goes there; `None` for the
-    /// constant.
-    fn sources(params: &Self::Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>>;
+    /// constant. The default is for operators that have [`Self::rows`].
+    fn sources(params: &Self::Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
+        Ok(Self::rows(params, inputs, out)?.sources())
+    }
+
+    /// The same for faster kernels, in parts that move evenly, from the shapes of the inputs and of the output. `None` for
+    /// operators or parameters without such a description.
+    fn parts(params: &Self::Params, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let _ = (params, inputs, out);
+        Ok(None)
+    }
+
+    /// The rows that move, if the content of an input says it.
+    fn rows(params: &Self::Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<MovedRows> {
+        let _ = (params, inputs, out);
+        Err(Error::not_built(format!("rows of {}", Self::NAME), "its elements do not move in rows"))
+    }
 
     /// The constant.
     fn constant(params: &Self::Params) -> f64 {
@@ -82,12 +99,27 @@ pub fn define<M: Move>() -> OpDef {
         infer_dtype: |params, inputs, outputs| M::infer_dtype(params.get(), inputs, outputs),
         dtypes: M::DTYPES,
         ignored_inputs: M::IGNORED,
+        moves: moves_of::<M>(false),
         precision: if M::IS_FLOAT32 { Precision::float32 } else { Precision::follows },
         gradient: Gradient::By(|_, scope| gradient::<M>(scope)),
         companions: || vec![backward::<M>()],
         reference: Some(forward::<M>),
         samples: M::samples,
         ..OpDef::new(M::NAME).params::<M::Params>()
+    }
+}
+
+/// The description of the operator, or of its gradient.
+fn moves_of<M: Move>(is_backward: bool) -> Moves {
+    if M::BY_CONTENT {
+        let rows = |params: &OpParams, inputs: &[RefInput<'_>], out: &Shape| M::rows(params.get(), inputs, out);
+        return Moves::Rows { rows, moved: M::MOVED + usize::from(is_backward), is_backward };
+    }
+    match is_backward {
+        false => Moves::Parts(|params, inputs, outputs| M::parts(params.get(), inputs, outputs[0])),
+        true => Moves::Parts(|params, inputs, _| {
+            Ok(M::parts(params.get(), &inputs[1..], inputs[0])?.map(|moved| moved.back(M::MOVED)))
+        }),
     }
 }
 
@@ -147,6 +179,7 @@ fn backward<M: Move>() -> OpDef {
         },
         dtypes: M::DTYPES,
         ignored_inputs: M::IGNORED_IN_BACKWARD,
+        moves: moves_of::<M>(true),
         accuracy: mxrs_op::Accuracy::Reduction,
         gradient: Gradient::By(|_, scope| {
             let mut inputs: Vec<_> = (1..scope.n_inputs()).map(|i| scope.input(i)).collect();

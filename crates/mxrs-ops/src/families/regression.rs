@@ -58,6 +58,7 @@ pub fn define<R: Regression>() -> OpDef {
             Ok(())
         }),
         samples,
+        is_loss: |_| true,
         ..OpDef::new(R::NAME).params::<RegressionParams>()
     }
 }

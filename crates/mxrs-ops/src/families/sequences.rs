@@ -4,8 +4,8 @@
 use crate::families::indices;
 use crate::inference::{OP, bad_attribute, learn_dim, require_ndim};
 use crate::numeric;
-use mxrs_op::RefInput;
-use mxrs_types::{DType, Error, PartialShape, Result};
+use mxrs_op::{MovedRows, RefInput};
+use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 /// Names of the inputs.
 pub const INPUTS: &[&str] = &["data", "sequence_length"];
@@ -44,4 +44,9 @@ pub fn lengths(axis: i32, inputs: &[RefInput<'_>]) -> Result<Vec<usize>> {
         length => Err(Error::invalid("a sequence length", length, format!("a number from 0 to {steps}"))),
     };
     numeric::read(given).into_iter().map(length).collect()
+}
+
+/// The rows that move: a row is one step of one sequence, and its number counts along the first two axes of data.
+pub fn rows(data: &Shape, rows: Vec<Option<usize>>, constant: f64) -> MovedRows {
+    MovedRows { outer: 1, n_rows: data[0] * data[1], len: data[2..].iter().product(), rows, constant }
 }

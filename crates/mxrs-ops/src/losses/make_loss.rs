@@ -19,6 +19,7 @@ pub fn define() -> OpDef {
         }),
         // A view would get the gradient of a copy.
         view: |_, _| View::No,
+        is_loss: |_| true,
         ..copy::define()
     }
 }

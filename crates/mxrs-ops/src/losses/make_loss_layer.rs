@@ -45,6 +45,7 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         samples,
+        is_loss: |_| true,
         ..OpDef::new("MakeLoss").params::<MakeLossParams>()
     }
 }

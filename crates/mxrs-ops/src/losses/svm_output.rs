@@ -58,6 +58,7 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         samples,
+        is_loss: |_| true,
         ..OpDef::new("SVMOutput").params::<SvmOutputParams>()
     }
 }

@@ -47,6 +47,7 @@ pub fn define() -> OpDef {
         companions: || vec![define_backward()],
         reference: Some(normalize),
         samples,
+        precision_float16: Some(Precision::float32),
         ..OpDef::new("LRN").params::<LrnParams>()
     }
 }

@@ -107,6 +107,7 @@ pub fn define() -> OpDef {
         companions: || vec![define_backward()],
         reference: Some(softmax),
         samples,
+        is_loss: |params| !params.get::<SoftmaxOutputParams>().out_grad,
         ..OpDef::new("SoftmaxOutput").params::<SoftmaxOutputParams>()
     }
 }

@@ -4,12 +4,14 @@
 //!
 //! Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along::{self, Along};
 use crate::families::indexing::flat;
 use crate::families::moved::{by_index, moves};
 use crate::inference::{bad_attribute, learn, resolve_axis, unify};
 use crate::init::full::ShapeOrNone;
+use crate::shape::reverse::reversed;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{RefInput, Sample, op_params};
+use mxrs_op::{MovedParts, RefInput, Sample, op_params};
 use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
@@ -147,6 +149,9 @@ moves! {
         fn infer_shape(params: &TransposeParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
             learn_permuted(&mut inputs[0], &mut outputs[0], |ndim| params.order(ndim))
         }
+        fn parts(params: &TransposeParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            Ok(along::permuted(inputs[0], &params.order(out.ndim())?, out))
+        }
         fn sources(params: &TransposeParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             Ok(permuted(&inputs[0].desc.shape, out, &params.order(out.ndim())?))
         }
@@ -162,6 +167,9 @@ moves! {
     MoveAxis(MoveAxisParams) "_np_moveaxis" [] ["a"] "axes moved to other places", {
         fn infer_shape(params: &MoveAxisParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
             learn_permuted(&mut inputs[0], &mut outputs[0], |ndim| params.order(ndim))
+        }
+        fn parts(params: &MoveAxisParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            Ok(along::permuted(inputs[0], &params.order(out.ndim())?, out))
         }
         fn sources(params: &MoveAxisParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             Ok(permuted(&inputs[0].desc.shape, out, &params.order(out.ndim())?))
@@ -182,6 +190,23 @@ moves! {
         fn infer_shape(params: &RollParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
             inputs[0].ndim().map(|ndim| params.shifts(ndim)).transpose()?;
             unify(&mut inputs[0], &mut outputs[0], "output")
+        }
+        fn parts(params: &RollParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            let rolled = |size: usize, shift: i64, stride: usize| {
+                let first = shift.checked_rem_euclid(size as i64).unwrap_or(0) as usize;
+                let end = Along::new().then((size - first) * stride, &[(first, stride as isize)]);
+                end.then(0, &[(size - first, stride as isize)])
+            };
+            let data = inputs[0];
+            let Some(shifts) = params.shifts(data.ndim())? else {
+                let (n, shift) = (data.n_elements(), params.shift.as_ref().map_or(0, |shift| shift[0]));
+                return Ok(along::parts(0, &[rolled(n, shift, 1)], &Shape::from([n]), 0.0));
+            };
+            let mut by = vec![0i64; data.ndim()];
+            shifts.iter().for_each(|(axis, shift)| by[*axis] = by[*axis].wrapping_add(*shift));
+            let axes: Vec<Along> =
+                data.strides().iter().enumerate().map(|(i, stride)| rolled(data[i], by[i], *stride)).collect();
+            Ok(along::parts(0, &axes, out, 0.0))
         }
         fn sources(params: &RollParams, _: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             let back = |at: usize, shift: i64, size: usize| {
@@ -219,6 +244,24 @@ moves! {
                 Ok(order)
             })
         }
+        fn parts(params: &Rot90Params, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            let data = inputs[0];
+            let (k, [a, b]) = params.turns(data.ndim())?;
+            let strides = data.strides();
+            let ahead = |axis: usize| Along::whole(data[axis], strides[axis]);
+            let back = |axis: usize| {
+                let last = data[axis].saturating_sub(1) * strides[axis];
+                Along::new().then(last, &[(data[axis], -(strides[axis] as isize))])
+            };
+            let mut axes: Vec<Along> = (0..data.ndim()).map(ahead).collect();
+            (axes[a], axes[b]) = match k {
+                1 => (back(b), ahead(a)),
+                2 => (back(a), back(b)),
+                3 => (ahead(b), back(a)),
+                _ => (ahead(a), ahead(b)),
+            };
+            Ok(along::parts(0, &axes, out, 0.0))
+        }
         fn sources(params: &Rot90Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             let data = &inputs[0].desc.shape;
             let (k, [a, b]) = params.turns(data.ndim())?;
@@ -249,6 +292,13 @@ moves! {
                 params.axis.iter().try_for_each(|axis| resolve_axis(*axis, ndim, "data").map(drop))?;
             }
             unify(&mut inputs[0], &mut outputs[0], "output")
+        }
+        fn parts(params: &FlipParams, _: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            let mut turned = vec![false; out.ndim()];
+            for axis in params.axis.iter() {
+                turned[resolve_axis(*axis, out.ndim(), "data")?] ^= true;
+            }
+            Ok(reversed(&turned, out))
         }
         fn sources(params: &FlipParams, _: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             let axes = params.axis.iter().map(|axis| resolve_axis(*axis, out.ndim(), "data")).collect::<Result<Vec<_>>>()?;

@@ -6,10 +6,10 @@
 //!
 //! Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use crate::families::diagonals::{Diagonal, on_diagonal, square};
+use crate::families::diagonals::{Diagonal, on_diagonal, parts_on_diagonal, square};
 use crate::families::moved::{by_index, moves};
 use crate::inference::{OP, learn, product, unify};
-use mxrs_op::{RefInput, Sample, op_params};
+use mxrs_op::{MovedParts, RefInput, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
@@ -67,6 +67,13 @@ fn sources_of_diag(params: &DiagParams, data: &Shape, out: &Shape) -> Result<Vec
     }
 }
 
+fn parts_of_diag(params: &DiagParams, data: &Shape, out: &Shape) -> Result<Option<MovedParts>> {
+    match data.ndim() {
+        1 => Ok(Some(parts_on_diagonal(out, data[0], params.k))),
+        ndim => Ok(Diagonal::new(params.k, params.axis1, params.axis2, ndim)?.parts(data, out)),
+    }
+}
+
 fn samples_of_diag() -> Vec<Sample> {
     vec![
         Sample::plain("matrix", &[&[3, 4]]),
@@ -81,6 +88,9 @@ moves! {
     Diag(DiagParams) "diag" [] ["data"] "a diagonal, or a matrix with this diagonal", {
         fn infer_shape(params: &DiagParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
             learn_diag(params, &inputs[0], &mut outputs[0])
+        }
+        fn parts(params: &DiagParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            parts_of_diag(params, inputs[0], out)
         }
         fn sources(params: &DiagParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             sources_of_diag(params, &inputs[0].desc.shape, out)
@@ -98,6 +108,9 @@ moves! {
             }
             learn_diag(&DiagParams { k: params.k, axis1: 0, axis2: 1 }, &inputs[0], &mut outputs[0])
         }
+        fn parts(params: &OffsetParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            parts_of_diag(&DiagParams { k: params.k, axis1: 0, axis2: 1 }, inputs[0], out)
+        }
         fn sources(params: &OffsetParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             sources_of_diag(&DiagParams { k: params.k, axis1: 0, axis2: 1 }, &inputs[0].desc.shape, out)
         }
@@ -109,6 +122,9 @@ moves! {
         fn infer_shape(params: &OffsetParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
             let n = inputs[0].dims().and_then(product).map(|n| square(n, params.k)).transpose()?;
             learn(&mut outputs[0], &PartialShape::new([n, n]), "output")
+        }
+        fn parts(params: &OffsetParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            Ok(Some(parts_on_diagonal(out, inputs[0].n_elements(), params.k)))
         }
         fn sources(params: &OffsetParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             Ok(on_diagonal(out, inputs[0].desc.shape.n_elements(), params.k))
@@ -127,6 +143,9 @@ moves! {
             let Some(ndim) = inputs[0].ndim() else { return Ok(()) };
             let sizes = Diagonal::new(params.offset, params.axis1, params.axis2, ndim)?.sizes(&inputs[0]);
             learn(&mut outputs[0], &sizes.unwrap_or_else(PartialShape::unknown), "output")
+        }
+        fn parts(params: &DiagonalParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+            Ok(Diagonal::new(params.offset, params.axis1, params.axis2, inputs[0].ndim())?.parts(inputs[0], out))
         }
         fn sources(params: &DiagonalParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
             let data = &inputs[0].desc.shape;

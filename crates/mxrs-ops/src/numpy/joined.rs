@@ -8,15 +8,16 @@
 //! MXNet's C API lists a parameter `dim` of `_npi_concatenate`, but reads `axis`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::along;
 use crate::families::gradients::{Answers, params_of};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, product, resolve_axis, unify, unify_dtypes};
 use crate::shape::stack;
 use mxrs_op::param::Parameters;
 use mxrs_op::{
-    Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode, Sample,
-    op_params,
+    Gradient, GradientScope, InputNames, Moves, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode,
+    Sample, op_params,
 };
-use mxrs_types::{Error, PartialShape, Result};
+use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `_npi_concatenate`.
@@ -162,6 +163,10 @@ fn define<J: Joined>() -> OpDef {
         dtypes: MOVABLE,
         gradient: Gradient::By(gradient::<J>),
         companions: || vec![backward::<J>()],
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let (outer, lens) = lens::<J>(params, inputs, outputs[0])?;
+            Ok(Some(along::joined(0, outer, &lens)))
+        }),
         reference: Some(|params, inputs, outputs, _| {
             let out = &mut outputs[0];
             copy_parts::<J>(params, inputs, &out.desc.shape, |part, at, len, from| {
@@ -183,6 +188,12 @@ fn define<J: Joined>() -> OpDef {
         },
         ..OpDef::new(J::NAME).params::<J::Params>()
     }
+}
+
+/// The number of rows of the joined array, and the length of each part's share of a row.
+fn lens<J: Joined>(params: &OpParams, parts: &[&Shape], whole: &Shape) -> Result<(usize, Vec<usize>)> {
+    let outer: usize = whole[..J::axis(params.get(), whole.ndim())?].iter().product();
+    Ok((outer, parts.iter().map(|part| part.n_elements().checked_div(outer).unwrap_or(0)).collect()))
 }
 
 /// Calls `copy` for each piece: the number of the input, the position of the piece in the bytes of the output, its length,
@@ -235,6 +246,10 @@ fn backward<J: Joined>() -> OpDef {
         infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "data"),
         dtypes: MOVABLE,
         ignored_inputs: &POSITIONS,
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let (outer, lens) = lens::<J>(params, outputs, inputs[0])?;
+            Ok(Some(along::cut(outer, &lens)))
+        }),
         gradient: Gradient::By(|_, scope| {
             let n = scope.n_inputs();
             let heads = (0..n - 1).map(|i| scope.out_grad(i)).collect::<Result<Vec<_>>>()?;

@@ -17,7 +17,7 @@ use crate::families::sorted::Axis;
 use crate::inference::{learn, learn_dtype, product, resolve_axis, unify};
 use crate::numeric;
 use crate::reduce::argmax::{self, ArgmaxParams};
-use mxrs_op::{Gradient, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample, op_params};
+use mxrs_op::{Gradient, OpDef, OpParams, Precision, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
 op_params! {
@@ -180,6 +180,7 @@ fn places<const IS_MIN: bool>() -> OpDef {
         },
         infer_dtype: |_, _, outputs| learn_dtype(&mut outputs[0], DType::I64, "output"),
         summary: if IS_MIN { "place of the minimum" } else { "place of the maximum" },
+        precision_float16: None,
         ..argmax::define_as::<IS_MIN>(if IS_MIN { "_npi_argmin" } else { "_npi_argmax" })
     }
 }
@@ -211,6 +212,7 @@ fn argmax_channel() -> OpDef {
                 Sample::plain("empty", &[&[0, 3]]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("argmax_channel")
     }
 }

@@ -66,6 +66,7 @@ fn twin<F: UnaryFn>(name: &'static str, aliases: &'static [&'static str], inputs
         aliases,
         inputs: InputNames::Fixed(inputs),
         precision: Precision::float32,
+        precision_float16: None,
         companions: Vec::new,
         same_as: Some(twins::of_unary),
         ..unary_definition::<F>()

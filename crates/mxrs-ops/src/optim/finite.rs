@@ -7,7 +7,7 @@ use crate::dtypes::FLOATS;
 use crate::inference::{bad_attribute, learn, learn_dtype, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Fill, InputNames, OpDef, OpParams, Parameters, RefInput, RefOutput, RunMode, Sample, op_params,
+    Accuracy, Fill, InputNames, OpDef, OpParams, Parameters, Precision, RefInput, RefOutput, RunMode, Sample, op_params,
 };
 use mxrs_types::{DType, PartialShape, Result};
 
@@ -63,6 +63,7 @@ pub fn define() -> OpDef {
             let with = |name, value| of(name, &[3]).fill(0, Fill::Values(vec![1.0, value, 2.0]));
             vec![of("finite", &[4099]), of("empty", &[0]), with("infinite", f64::INFINITY), with("nan", f64::NAN)]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("all_finite").params::<AllFiniteParams>()
     }
 }
@@ -96,6 +97,7 @@ pub fn define_multi() -> OpDef {
                 Sample { name: "nan", ..infinite }.fill(0, Fill::Values(vec![1.0, 2.0, f64::NAN])),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("multi_all_finite").params::<MultiAllFiniteParams>()
     }
 }

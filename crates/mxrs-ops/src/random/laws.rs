@@ -14,7 +14,7 @@ use crate::init::full::ShapeOrNone;
 use crate::numeric;
 use mxrs_op::param::{Parameters, ShapeAttr};
 use mxrs_op::{
-    Fill, Gradient, InputNames, OpDef, OpParams, RandomCall, RefInput, RefOutput, RunMode, Sample, op_params,
+    Fill, Gradient, InputNames, OpDef, OpParams, Precision, RandomCall, RefInput, RefOutput, RunMode, Sample, op_params,
 };
 use mxrs_types::{Error, PartialShape, Result};
 
@@ -116,6 +116,7 @@ fn like<G: Given>(name: &'static str) -> OpDef {
                 Sample::plain("empty", &[&[0, 3]]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new(name).params::<G>()
     }
 }
@@ -298,6 +299,7 @@ fn sampled<S: Sampled>() -> OpDef {
                 of("empty", &[("shape", "(2,)")], &[0]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new(S::NAME).params::<SampleParams>()
     }
 }

@@ -15,8 +15,8 @@ use crate::inference::{OP, learn, learn_dtype, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{
-    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_enum,
-    op_params,
+    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode,
+    Sample, op_enum, op_params,
 };
 use mxrs_types::{DType, Error, PartialShape, Result};
 
@@ -84,6 +84,7 @@ pub fn define() -> OpDef {
                 of("empty", &[("get_prob", "True")], &[0, 3]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("_sample_multinomial").params::<MultinomialParams>()
     }
 }

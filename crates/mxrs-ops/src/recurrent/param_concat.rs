@@ -15,6 +15,7 @@ pub fn define() -> OpDef {
         aliases: &["_npi_rnn_param_concat"],
         summary: "joins the parameters of a recurrent layer",
         precision: Precision::float32,
+        precision_float16: Some(Precision::follows),
         companions: Vec::new,
         ..concat::define()
     }

@@ -20,7 +20,8 @@ use super::pass;
 use crate::dtypes::FLOATS;
 use crate::inference::{bad_attribute, learn, learn_dim, require_ndim, unify_dtypes};
 use mxrs_op::{
-    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Sample, op_enum, op_params,
+    Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, Sample, op_enum,
+    op_params,
 };
 use mxrs_types::{DType, PartialShape, Result};
 
@@ -187,6 +188,7 @@ pub fn define() -> OpDef {
         companions: || vec![backward()],
         reference: Some(pass::forward),
         samples,
+        precision_float16: Some(Precision::short),
         ..OpDef::new("RNN").params::<RnnParams>()
     }
 }

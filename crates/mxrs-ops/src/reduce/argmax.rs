@@ -11,7 +11,7 @@ use crate::dtypes::NUMBERS;
 use crate::families::reduction::{groups, learn_reduced};
 use crate::inference::resolve_axis;
 use crate::numeric;
-use mxrs_op::{Gradient, OpDef, OpParams, Sample, op_params};
+use mxrs_op::{Gradient, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -61,6 +61,7 @@ pub(crate) fn define_as<const IS_MIN: bool>(name: &'static str) -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new(name).params::<ArgmaxParams>()
     }
 }

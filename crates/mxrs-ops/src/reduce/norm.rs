@@ -41,7 +41,11 @@ op_params! {
 }
 
 impl NormParams {
-    fn reduced(&self, ndim: usize) -> Result<Vec<bool>> {
+    /// Whether each axis is reduced.
+    ///
+    /// # Errors
+    /// Fails if data does not have an axis of `axis`.
+    pub fn reduced(&self, ndim: usize) -> Result<Vec<bool>> {
         let mut reduced = vec![self.axis.is_none(); ndim];
         for axis in self.axis.iter().flat_map(|axes| axes.iter()) {
             reduced[resolve_axis(*axis, ndim, "data")?] = true;

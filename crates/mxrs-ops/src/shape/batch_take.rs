@@ -10,7 +10,7 @@ use crate::families::moved::{self, Move};
 use crate::inference::{learn_dim, learn_dtype, require_ndim, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::param::NoParams;
-use mxrs_op::{Fill, OpDef, RefInput, Sample};
+use mxrs_op::{Fill, MovedRows, OpDef, RefInput, Sample};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
 struct BatchTake;
@@ -23,6 +23,7 @@ impl Move for BatchTake {
     const INPUTS: &'static [&'static str] = &["a", "indices"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "a", "indices"];
     const DTYPES: &'static [DType] = NUMBERS;
+    const BY_CONTENT: bool = true;
 
     fn infer_shape(_: &NoParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let [a, indices] = inputs else { return Ok(()) };
@@ -43,10 +44,12 @@ impl Move for BatchTake {
         unify_dtypes([a, &mut outputs[0]], "output")
     }
 
-    fn sources(_: &NoParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<Vec<Option<usize>>> {
+    fn rows(_: &NoParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
         let size = inputs[0].desc.shape[1];
         let indices = numeric::read(&inputs[1]).into_iter().enumerate();
-        indices.map(|(row, i)| Ok(Some(row * size + IndexMode::Clip.place(i, size)?))).collect()
+        let places = indices.map(|(row, i)| Ok(Some(row * size + IndexMode::Clip.place(i, size)?)));
+        let rows = places.collect::<Result<_>>()?;
+        Ok(MovedRows { outer: 1, n_rows: inputs[0].desc.shape.n_elements(), len: 1, rows, constant: 0.0 })
     }
 
     fn samples() -> Vec<Sample> {

@@ -6,13 +6,14 @@
 //! f64 f16 bf16 u8 i8 i32 i64 bool, the same for all inputs.
 
 use crate::dtypes::MOVABLE;
+use crate::families::along;
 use crate::families::gradients::{self, params_of};
 use crate::families::indexing::around_axis;
 use crate::inference::{bad_attribute, learn, learn_dim, resolve_axis, unify, unify_dtypes};
 use mxrs_op::{
-    Combines, Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, Precision, Sample, op_params,
+    Combines, Gradient, GradientScope, InputNames, Moves, OpDef, OpParams, OutputCount, Precision, Sample, op_params,
 };
-use mxrs_types::{DType, PartialShape, Result};
+use mxrs_types::{DType, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `Concat`.
@@ -55,9 +56,19 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         combines: Combines::Concatenation,
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let (outer, lens) = along::lens(inputs, axis(params, outputs[0])?);
+            Ok(Some(along::joined(0, outer, &lens)))
+        }),
         samples,
+        precision_float16: Some(Precision::widest),
         ..OpDef::new("Concat").params::<ConcatParams>()
     }
+}
+
+/// The axis to concatenate along.
+fn axis(params: &OpParams, whole: &Shape) -> Result<usize> {
+    resolve_axis(i64::from(params.get::<ConcatParams>().dim), whole.ndim(), "data")
 }
 
 /// Number of tensors to concatenate.
@@ -110,6 +121,10 @@ fn backward() -> OpDef {
         infer_dtype,
         dtypes: MOVABLE,
         ignored_inputs: &DATA,
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let (outer, lens) = along::lens(outputs, axis(params, inputs[0])?);
+            Ok(Some(along::cut(outer, &lens)))
+        }),
         gradient: Gradient::By(|_, scope| {
             let n_outputs = scope.n_inputs() - 1;
             let heads = (0..n_outputs).map(|i| scope.out_grad(i)).collect::<Result<Vec<_>>>()?;

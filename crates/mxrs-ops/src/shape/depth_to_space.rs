@@ -5,10 +5,11 @@
 //!
 //! MXNet: `depth_to_space`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along::{self, Along};
 use crate::families::indexing::flat;
 use crate::families::moved::{self, Move, by_index};
 use crate::shape::space_to_depth::{BlockParams, learn_blocks};
-use mxrs_op::{OpDef, RefInput, Sample};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample};
 use mxrs_types::{PartialShape, Result, Shape};
 
 struct DepthToSpace;
@@ -21,6 +22,19 @@ impl Move for DepthToSpace {
 
     fn infer_shape(params: &BlockParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         learn_blocks(params, &mut outputs[0], &mut inputs[0])
+    }
+
+    fn parts(params: &BlockParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let (block, data) = (params.block_size as usize, inputs[0]);
+        let strides = data.strides();
+        let channels = out[1] * strides[1];
+        let axes = [
+            Along::whole(out[0], strides[0]),
+            Along::whole(out[1], strides[1]),
+            Along::nest(&[(data[2], strides[2]), (block, block * channels)]),
+            Along::nest(&[(data[3], strides[3]), (block, channels)]),
+        ];
+        Ok(along::parts(0, &axes, out, 0.0))
     }
 
     fn sources(params: &BlockParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {

@@ -11,7 +11,7 @@ use crate::families::indices::IndexMode;
 use crate::families::moved::{self, Move};
 use crate::inference::{bad_attribute, learn, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{Fill, OpDef, RefInput, Sample, op_params};
+use mxrs_op::{Fill, MovedRows, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
 op_params! {
@@ -41,6 +41,7 @@ impl Move for Embedding {
     const MOVED: usize = 1;
     const IGNORED_IN_BACKWARD: &'static [usize] = &[2];
     const DTYPES: &'static [DType] = NUMBERS;
+    const BY_CONTENT: bool = true;
 
     fn infer_shape(params: &EmbeddingParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let size = |name, value: i32| match usize::try_from(value) {
@@ -72,15 +73,12 @@ impl Move for Embedding {
         Ok(())
     }
 
-    fn sources(_: &EmbeddingParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<Vec<Option<usize>>> {
+    fn rows(_: &EmbeddingParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
         let table = &inputs[1].desc.shape;
-        let (rows, row) = (table[0], table[1]);
-        let mut sources = Vec::new();
-        for index in numeric::read(&inputs[0]) {
-            let start = IndexMode::Clip.place(index, rows)? * row;
-            sources.extend((start..start + row).map(Some));
-        }
-        Ok(sources)
+        let places =
+            numeric::read(&inputs[0]).into_iter().map(|index| IndexMode::Clip.place(index, table[0]).map(Some));
+        let rows = places.collect::<Result<_>>()?;
+        Ok(MovedRows { outer: 1, n_rows: table[0], len: table[1], rows, constant: 0.0 })
     }
 
     fn samples() -> Vec<Sample> {

@@ -11,7 +11,7 @@ use crate::families::moved::{self, Move};
 use crate::inference::{OP, learn};
 use crate::numeric;
 use mxrs_op::param::NoParams;
-use mxrs_op::{Fill, OpDef, RefInput, Sample};
+use mxrs_op::{Fill, MovedRows, OpDef, RefInput, Sample};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 struct GatherNd;
@@ -45,6 +45,7 @@ impl Move for GatherNd {
     const INPUTS: &'static [&'static str] = &["data", "indices"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "data", "indices"];
     const DTYPES: &'static [DType] = NUMBERS;
+    const BY_CONTENT: bool = true;
 
     fn infer_shape(_: &NoParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let (Some(data), Some(indices)) = (inputs[0].dims(), inputs[1].dims()) else { return Ok(()) };
@@ -63,9 +64,12 @@ impl Move for GatherNd {
         indices::infer_dtype(data, index, &mut outputs[0])
     }
 
-    fn sources(_: &NoParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<Vec<Option<usize>>> {
-        let (starts, slice) = slices(&inputs[0].desc.shape, &inputs[1])?;
-        Ok(starts.into_iter().flat_map(|start| (start..start + slice).map(Some)).collect())
+    fn rows(_: &NoParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
+        let data = &inputs[0].desc.shape;
+        let (starts, len) = slices(data, &inputs[1])?;
+        let rows = starts.into_iter().map(|start| start.checked_div(len)).collect();
+        let n_rows = data.n_elements().checked_div(len).unwrap_or(0);
+        Ok(MovedRows { outer: 1, n_rows, len, rows, constant: 0.0 })
     }
 
     fn samples() -> Vec<Sample> {

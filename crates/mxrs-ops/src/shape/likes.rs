@@ -89,6 +89,7 @@ fn reshape_like() -> OpDef {
                 Sample::plain("empty", &[&[0, 3], &[3, 0]]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..reshape_back::define_view("reshape_like").params::<ReshapeLikeParams>()
     }
 }
@@ -129,6 +130,7 @@ fn identity_like() -> OpDef {
                 Sample::plain("empty", &[&[0, 3], &[0, 3]]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("_identity_with_attr_like_rhs")
     }
 }

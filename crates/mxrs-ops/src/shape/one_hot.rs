@@ -9,7 +9,7 @@
 use crate::dtypes::{NUMBERS, NumberWord, dtype_of};
 use crate::inference::{bad_attribute, learn, learn_dtype};
 use crate::numeric;
-use mxrs_op::{Fill, Gradient, InputNames, OpDef, OpParams, Sample, op_params};
+use mxrs_op::{Fill, Gradient, InputNames, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -47,6 +47,7 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("one_hot").params::<OneHotParams>()
     }
 }

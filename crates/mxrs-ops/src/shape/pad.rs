@@ -7,10 +7,11 @@
 //! Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64.
 
 use crate::dtypes::NUMBERS;
+use crate::families::along::{self, Along};
 use crate::families::moved::{self, Move, by_index};
 use crate::inference::{OP, bad_attribute, learn};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, RefInput, Sample, op_enum, op_params};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample, op_enum, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
@@ -69,6 +70,28 @@ impl Move for Pad {
             out.push(size.and_then(|size| size.checked_add((width[0] + width[1]) as usize)));
         }
         learn(&mut outputs[0], &PartialShape::new(out), "output")
+    }
+
+    fn parts(params: &PadParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let data = inputs[0];
+        let axis = |(axis, stride): (usize, usize)| {
+            let [before, after] = [0, 1].map(|side| params.pad_width[2 * axis + side] as usize);
+            let (size, step) = (data[axis], stride as isize);
+            let last = size.saturating_sub(1) * stride;
+            match params.mode {
+                PadMode::Constant => Along::new().then_constants(before).then(0, &[(size, step)]).then_constants(after),
+                PadMode::Edge => {
+                    Along::new().then(0, &[(before, 0)]).then(0, &[(size, step)]).then(last, &[(after, 0)])
+                }
+                PadMode::Reflect => {
+                    let second_last = size.saturating_sub(2) * stride;
+                    let mirrored = Along::new().then(before * stride, &[(before, -step)]).then(0, &[(size, step)]);
+                    mirrored.then(second_last, &[(after, -step)])
+                }
+            }
+        };
+        let axes: Vec<Along> = data.strides().into_iter().enumerate().map(axis).collect();
+        Ok(along::parts(0, &axes, out, params.constant_value))
     }
 
     fn sources(params: &PadParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {

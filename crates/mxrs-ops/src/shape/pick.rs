@@ -13,7 +13,10 @@ use crate::families::gradients::{Answers, call_with_params};
 use crate::families::indexing::{around_axis, gather_positions};
 use crate::inference::{OP, learn, resolve_axis, unify};
 use crate::numeric;
-use mxrs_op::{Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, Sample, op_enum, op_params};
+use mxrs_op::{
+    Fill, Gradient, GradientScope, InputNames, MovedRows, Moves, OpDef, OpParams, Precision, RefInput, Sample, op_enum,
+    op_params,
+};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_enum! {
@@ -49,7 +52,9 @@ pub fn define() -> OpDef {
             gather_positions(&inputs[0], &mut outputs[0], &from);
             Ok(())
         }),
+        moves: Moves::Rows { rows, moved: 0, is_backward: false },
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("pick").params::<PickParams>()
     }
 }
@@ -78,6 +83,7 @@ fn define_backward() -> OpDef {
         },
         dtypes: NUMBERS,
         ignored_inputs: &[1],
+        moves: Moves::Rows { rows, moved: 1, is_backward: true },
         gradient: Gradient::By(|_, scope| {
             let index = scope.input(2);
             let ograd = call_with_params(scope, "pick", &[index])?;
@@ -111,6 +117,13 @@ fn define_backward() -> OpDef {
 fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     let saved = [scope.input(0), scope.input(1)];
     Ok(vec![Some(call_with_params(scope, BACKWARD, &saved)?), None])
+}
+
+/// The elements to pick, as rows of one element.
+fn rows(params: &OpParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
+    let shape = &inputs[0].desc.shape;
+    let rows = positions(params.get(), shape, &inputs[1])?.into_iter().map(Some).collect();
+    Ok(MovedRows { outer: 1, n_rows: shape.n_elements(), len: 1, rows, constant: 0.0 })
 }
 
 /// Flat positions of the elements to pick.

@@ -11,7 +11,7 @@ use crate::inference::{OP, bad_attribute, learn, learn_dim, learn_dtype, resolve
 use crate::init::full::ShapeOrNone;
 use crate::numeric;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Fill, Gradient, OpDef, Sample, op_params};
+use mxrs_op::{Fill, Gradient, OpDef, Precision, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_params! {
@@ -51,7 +51,13 @@ impl PointParams {
 }
 
 fn points(name: &'static str, summary: &'static str) -> OpDef {
-    OpDef { summary, dtypes: NUMBERS, gradient: Gradient::Zero, ..OpDef::new(name).params::<PointParams>() }
+    OpDef {
+        summary,
+        dtypes: NUMBERS,
+        gradient: Gradient::Zero,
+        precision_float16: Some(Precision::follows),
+        ..OpDef::new(name).params::<PointParams>()
+    }
 }
 
 fn ravel() -> OpDef {
@@ -179,6 +185,7 @@ fn index_array() -> OpDef {
                 Sample::plain("empty", &[&[0, 3]]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("_contrib_index_array").params::<IndexArrayParams>()
     }
 }

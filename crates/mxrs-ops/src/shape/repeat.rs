@@ -5,10 +5,11 @@
 //!
 //! MXNet: `repeat`, also `_np_repeat`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along::{self, Along};
 use crate::families::indexing::flat;
 use crate::families::moved::{self, Move, by_index};
 use crate::inference::{bad_attribute, learn, product, resolve_axis};
-use mxrs_op::{OpDef, RefInput, Sample, op_params};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
@@ -46,6 +47,20 @@ impl Move for Repeat {
             }
         };
         learn(&mut outputs[0], &PartialShape::new(out), "output")
+    }
+
+    fn parts(params: &RepeatParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let (data, repeats) = (inputs[0], params.repeats as usize);
+        let Some(axis) = params.axis else {
+            return Ok(along::parts(0, &[Along::nest(&[(data.n_elements(), 1), (repeats, 0)])], out, 0.0));
+        };
+        let axis = resolve_axis(i64::from(axis), data.ndim(), "data")?;
+        let of = |(i, stride): (usize, usize)| match i == axis {
+            true => Along::nest(&[(data[i], stride), (repeats, 0)]),
+            false => Along::whole(data[i], stride),
+        };
+        let axes: Vec<Along> = data.strides().into_iter().enumerate().map(of).collect();
+        Ok(along::parts(0, &axes, out, 0.0))
     }
 
     fn sources(params: &RepeatParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {

@@ -4,10 +4,11 @@
 //!
 //! MXNet: `reverse`, also `flip`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along::{self, Along};
 use crate::families::moved::{self, Move, by_index};
 use crate::inference::{resolve_axis, unify};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, RefInput, Sample, op_params};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
@@ -33,6 +34,14 @@ impl Move for Reverse {
         params.axis.iter().try_for_each(|axis| resolve_axis(*axis, ndim, "data").map(drop))
     }
 
+    fn parts(params: &ReverseParams, _: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let mut turned = vec![false; out.ndim()];
+        for axis in params.axis.iter() {
+            turned[resolve_axis(*axis, out.ndim(), "data")?] = true;
+        }
+        Ok(reversed(&turned, out))
+    }
+
     fn sources(params: &ReverseParams, _: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
         let mut turned = vec![false; out.ndim()];
         for axis in params.axis.iter() {
@@ -53,6 +62,16 @@ impl Move for Reverse {
             Sample::new("empty", [("axis", "1")], &[&[0, 3]]),
         ]
     }
+}
+
+/// The parts if the order along some axes is reversed.
+pub fn reversed(turned: &[bool], out: &Shape) -> Option<MovedParts> {
+    let axis = |((size, stride), turned): ((&usize, usize), &bool)| match turned {
+        true => Along::new().then(size.saturating_sub(1) * stride, &[(*size, -(stride as isize))]),
+        false => Along::whole(*size, stride),
+    };
+    let axes: Vec<Along> = out.iter().zip(out.strides()).zip(turned).map(axis).collect();
+    along::parts(0, &axes, out, 0.0)
 }
 
 /// Defines the operator `reverse`.

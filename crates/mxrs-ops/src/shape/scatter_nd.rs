@@ -11,8 +11,8 @@ use crate::families::indices;
 use crate::inference::{OP, bad_attribute, learn};
 use crate::shape::gather_nd::slices;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Fill, Gradient, InputNames, OpDef, OpParams, Sample, op_params};
-use mxrs_types::{Error, PartialShape, Result};
+use mxrs_op::{Fill, Gradient, InputNames, MovedRows, Moves, OpDef, OpParams, Precision, RefInput, Sample, op_params};
+use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `scatter_nd`.
@@ -33,6 +33,7 @@ pub fn define() -> OpDef {
             indices::infer_dtype(data, index, &mut outputs[0])
         },
         dtypes: NUMBERS,
+        moves: Moves::Rows { rows, moved: 0, is_backward: false },
         gradient: Gradient::By(|_, scope| {
             let (head, indices) = (scope.out_grad(0)?, scope.input(1));
             Ok(vec![Some(scope.call_one("gather_nd", &[head, indices])?), None])
@@ -48,8 +49,22 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("scatter_nd").params::<ScatterNdParams>()
     }
+}
+
+/// The row of data that goes to each slice of the output: the last one of its point.
+fn rows(_: &OpParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<MovedRows> {
+    let (starts, len) = slices(out, &inputs[1])?;
+    let n_rows = starts.len();
+    let mut rows = vec![None; out.n_elements().checked_div(len).unwrap_or(0)];
+    for (from, start) in starts.into_iter().enumerate() {
+        if let Some(to) = start.checked_div(len) {
+            rows[to] = Some(from);
+        }
+    }
+    Ok(MovedRows { outer: 1, n_rows, len, rows, constant: 0.0 })
 }
 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::families::gradients::params_of;
 use crate::inference::{learn, unify, unify_dtypes};
 use crate::shape::gather_nd::slices;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Fill, Gradient, InputNames, OpDef, Sample, op_params};
+use mxrs_op::{Fill, Gradient, InputNames, OpDef, Precision, Sample, op_params};
 use mxrs_types::PartialShape;
 
 op_params! {
@@ -80,6 +80,7 @@ pub fn define() -> OpDef {
                 of("empty", "(2, 3)", &[&[2, 3], &[0, 3], &[1, 0]]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("_scatter_set_nd").params::<ScatterSetNdParams>()
     }
 }

@@ -6,11 +6,10 @@
 //! MXNet: `SequenceLast`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; lengths any of these.
 
 use crate::dtypes::NUMBERS;
-use crate::families::indexing::flat;
 use crate::families::moved::{self, Move};
 use crate::families::sequences;
 use crate::inference::learn;
-use mxrs_op::{Fill, OpDef, RefInput, Sample, op_params};
+use mxrs_op::{Fill, MovedRows, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 op_params! {
@@ -33,6 +32,7 @@ impl Move for SequenceLast {
     const INPUTS: &'static [&'static str] = sequences::INPUTS;
     const BACKWARD_INPUTS: &'static [&'static str] = sequences::BACKWARD_INPUTS;
     const DTYPES: &'static [DType] = NUMBERS;
+    const BY_CONTENT: bool = true;
 
     fn n_inputs(params: &SequenceParams) -> usize {
         1 + usize::from(params.use_sequence_length)
@@ -51,16 +51,18 @@ impl Move for SequenceLast {
         sequences::infer_dtype(inputs, outputs)
     }
 
-    fn sources(params: &SequenceParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
+    fn rows(params: &SequenceParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<MovedRows> {
+        let data = &inputs[0].desc.shape;
         let lengths = sequences::lengths(params.axis, inputs)?;
         if lengths.contains(&0) && out.n_elements() > 0 {
             return Err(Error::invalid("a sequence length", 0, "at least one step, of which the last is taken"));
         }
-        Ok(moved::by_index(out, |index| {
-            let mut at = index.to_vec();
-            at.insert(params.axis as usize, lengths[index[0]] - 1);
-            Some(flat(&inputs[0].desc.shape, &at))
-        }))
+        let row = |(sequence, length): (usize, usize)| {
+            let last = length.checked_sub(1)?;
+            Some(if params.axis == 0 { last * data[1] + sequence } else { sequence * data[1] + last })
+        };
+        let rows = lengths.into_iter().enumerate().map(row).collect();
+        Ok(sequences::rows(data, rows, 0.0))
     }
 
     fn samples() -> Vec<Sample> {

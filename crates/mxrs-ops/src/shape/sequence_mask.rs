@@ -9,7 +9,7 @@ use crate::dtypes::NUMBERS;
 use crate::families::moved::{self, Move};
 use crate::families::sequences;
 use crate::inference::unify;
-use mxrs_op::{Fill, OpDef, RefInput, Sample, op_params};
+use mxrs_op::{Fill, MovedRows, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
 op_params! {
@@ -36,6 +36,7 @@ impl Move for SequenceMask {
     const BACKWARD_INPUTS: &'static [&'static str] = sequences::BACKWARD_INPUTS;
     const CONSTANT: Option<&'static str> = Some("value");
     const DTYPES: &'static [DType] = NUMBERS;
+    const BY_CONTENT: bool = true;
 
     fn n_inputs(params: &SequenceMaskParams) -> usize {
         1 + usize::from(params.use_sequence_length)
@@ -54,14 +55,15 @@ impl Move for SequenceMask {
         sequences::infer_dtype(inputs, outputs)
     }
 
-    fn sources(params: &SequenceMaskParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
-        let lengths = sequences::lengths(params.axis, inputs)?;
-        let mut position = 0;
-        Ok(moved::by_index(out, |index| {
-            let (step, sequence) = if params.axis == 0 { (index[0], index[1]) } else { (index[1], index[0]) };
-            position += 1;
-            (step < lengths[sequence]).then_some(position - 1)
-        }))
+    fn rows(params: &SequenceMaskParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
+        let (data, lengths) = (&inputs[0].desc.shape, sequences::lengths(params.axis, inputs)?);
+        let row = |row: usize| {
+            let (first, second) = (row / data[1], row % data[1]);
+            let (step, sequence) = if params.axis == 0 { (first, second) } else { (second, first) };
+            (step < lengths[sequence]).then_some(row)
+        };
+        let rows = (0..data[0] * data[1]).map(row).collect();
+        Ok(sequences::rows(data, rows, f64::from(params.value)))
     }
 
     fn constant(params: &SequenceMaskParams) -> f64 {

@@ -6,12 +6,11 @@
 //! MXNet: `SequenceReverse`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; lengths any of these. As in MXNet, `axis` must be 0.
 
 use crate::dtypes::NUMBERS;
-use crate::families::indexing::flat;
 use crate::families::moved::{self, Move};
 use crate::families::sequences;
 use crate::inference::{bad_attribute, unify};
 use crate::shape::sequence_last::SequenceParams;
-use mxrs_op::{Fill, OpDef, RefInput, Sample};
+use mxrs_op::{Fill, MovedRows, OpDef, RefInput, Sample};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
 struct SequenceReverse;
@@ -24,6 +23,7 @@ impl Move for SequenceReverse {
     const INPUTS: &'static [&'static str] = sequences::INPUTS;
     const BACKWARD_INPUTS: &'static [&'static str] = sequences::BACKWARD_INPUTS;
     const DTYPES: &'static [DType] = NUMBERS;
+    const BY_CONTENT: bool = true;
 
     fn n_inputs(params: &SequenceParams) -> usize {
         1 + usize::from(params.use_sequence_length)
@@ -41,16 +41,14 @@ impl Move for SequenceReverse {
         sequences::infer_dtype(inputs, outputs)
     }
 
-    fn sources(params: &SequenceParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {
-        let lengths = sequences::lengths(params.axis, inputs)?;
-        Ok(moved::by_index(out, |index| {
-            let mut at = index.to_vec();
-            let length = lengths[index[1]];
-            if index[0] < length {
-                at[0] = length - 1 - index[0];
-            }
-            Some(flat(out, &at))
-        }))
+    fn rows(params: &SequenceParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
+        let (data, lengths) = (&inputs[0].desc.shape, sequences::lengths(params.axis, inputs)?);
+        let row = |row: usize| {
+            let (step, sequence) = (row / data[1], row % data[1]);
+            let length = lengths[sequence];
+            Some(if step < length { (length - 1 - step) * data[1] + sequence } else { row })
+        };
+        Ok(sequences::rows(data, (0..data[0] * data[1]).map(row).collect(), 0.0))
     }
 
     fn samples() -> Vec<Sample> {

@@ -7,7 +7,7 @@
 use crate::dtypes::MOVABLE;
 use crate::inference::{learn, learn_dtype};
 use crate::numeric;
-use mxrs_op::{Gradient, OpDef, Sample};
+use mxrs_op::{Gradient, OpDef, Precision, Sample};
 use mxrs_types::{DType, Shape};
 
 /// Defines the operator `shape_array`.
@@ -36,6 +36,7 @@ pub fn define() -> OpDef {
                 Sample::plain("empty", &[&[0, 3]]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("shape_array")
     }
 }

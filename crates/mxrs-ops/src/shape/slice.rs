@@ -4,9 +4,10 @@
 //!
 //! MXNet: `slice`, also `_npi_slice`, `_npx_slice`, `_sparse_slice`, `crop`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along::{self, Along};
 use crate::families::moved::{self, Move, by_index};
 use crate::families::ranges::{RangeParams, known, learn_part, position};
-use mxrs_op::{OpDef, RefInput, Sample};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample};
 use mxrs_types::{PartialShape, Result, Shape};
 
 struct Slice;
@@ -24,6 +25,20 @@ impl Move for Slice {
         }
         let ranges = params.ranges(&inputs[0])?;
         learn_part(&ranges, &mut inputs[0], &mut outputs[0])
+    }
+
+    fn parts(params: &RangeParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let data = inputs[0];
+        let ranges = known(params.ranges(&data.into()))?;
+        let axis = |axis: usize, stride: usize| match ranges.get(axis) {
+            Some(range) => {
+                let start = usize::try_from(range.begin).unwrap_or(0) * stride;
+                Along::new().then(start, &[(range.len, range.step as isize * stride as isize)])
+            }
+            None => Along::whole(data[axis], stride),
+        };
+        let axes: Vec<Along> = data.strides().iter().enumerate().map(|(i, stride)| axis(i, *stride)).collect();
+        Ok(along::parts(0, &axes, out, 0.0))
     }
 
     fn sources(params: &RangeParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {

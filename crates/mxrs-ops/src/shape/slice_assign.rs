@@ -9,7 +9,7 @@ use crate::families::gradients::{Answers, if_wanted, params_of};
 use crate::families::indexing::for_each_index;
 use crate::families::ranges::{RangeParams, known, learn_part, position};
 use crate::inference::{unify, unify_dtypes};
-use mxrs_op::{Gradient, GradientScope, InputNames, OpDef, Sample};
+use mxrs_op::{Gradient, GradientScope, InputNames, OpDef, Precision, Sample};
 
 /// Defines the operator `_slice_assign`.
 pub fn define() -> OpDef {
@@ -45,6 +45,7 @@ pub fn define() -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("_slice_assign").params::<RangeParams>()
     }
 }

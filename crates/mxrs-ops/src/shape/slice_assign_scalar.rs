@@ -11,7 +11,7 @@ use crate::families::indexing::for_each_index;
 use crate::families::ranges::{self, known, learn_part, position};
 use crate::inference::{unify, unify_dtypes};
 use mxrs_op::param::OptionalItems;
-use mxrs_op::{Gradient, OpDef, Sample, elements, op_params};
+use mxrs_op::{Gradient, OpDef, Precision, Sample, elements, op_params};
 use mxrs_types::{PartialShape, Shape};
 
 op_params! {
@@ -85,6 +85,7 @@ pub fn define() -> OpDef {
                 of("empty", "1", "(0, 0)", "(None, 2)", "()", &[0, 3]),
             ]
         },
+        precision_float16: Some(Precision::follows),
         ..OpDef::new("_slice_assign_scalar").params::<SliceAssignScalarParams>()
     }
 }

@@ -7,11 +7,12 @@
 //! Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::along::{self, Along};
 use crate::families::gradients::{self, call_with_params};
 use crate::families::indexing::{around_axis, flat, gather_bytes};
 use crate::inference::{OP, learn, resolve_axis, unify_dtypes};
-use mxrs_op::{Gradient, InputNames, OpDef, OpParams, Precision, Sample, op_params};
-use mxrs_types::{Error, PartialShape, Result};
+use mxrs_op::{Gradient, InputNames, MovedParts, Moves, OpDef, OpParams, Precision, Sample, op_params};
+use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
     /// Parameters of `slice_axis`.
@@ -50,6 +51,7 @@ pub fn define() -> OpDef {
         precision: Precision::follows,
         gradient: Gradient::By(|_, scope| gradients::from_input(scope, BACKWARD)),
         companions: || vec![backward()],
+        moves: Moves::Parts(|params, inputs, outputs| parts(params, inputs[0], outputs[0])),
         reference: Some(|params, inputs, outputs, _| {
             let params = params.get::<SliceAxisParams>();
             let shape = &inputs[0].desc.shape;
@@ -79,6 +81,9 @@ fn backward() -> OpDef {
         infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "data"),
         dtypes: MOVABLE,
         ignored_inputs: &[1],
+        moves: Moves::Parts(|params, inputs, outputs| {
+            Ok(parts(params, outputs[0], inputs[0])?.map(|moved| moved.back(0)))
+        }),
         gradient: Gradient::By(|_, scope| {
             let slice = call_with_params(scope, "slice_axis", &[])?;
             Ok(vec![Some(slice), None])
@@ -100,6 +105,17 @@ fn backward() -> OpDef {
         samples: || gradients::samples_after(&define()),
         ..OpDef::new(BACKWARD).params::<SliceAxisParams>()
     }
+}
+
+/// Where the elements of the range come from.
+fn parts(params: &OpParams, data: &Shape, out: &Shape) -> Result<Option<MovedParts>> {
+    let params = params.get::<SliceAxisParams>();
+    let cut = resolve_axis(i64::from(params.axis), data.ndim(), "data")?;
+    let (begin, _) = params.range(data[cut])?;
+    let axis = |(axis, stride): (usize, usize)| {
+        Along::new().then(if axis == cut { begin * stride } else { 0 }, &[(out[axis], stride as isize)])
+    };
+    Ok(along::parts(0, &data.strides().into_iter().enumerate().map(axis).collect::<Vec<_>>(), out, 0.0))
 }
 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {

@@ -6,10 +6,11 @@
 //! MXNet: `SliceChannel`, also `split`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::along;
 use crate::families::gradients::Answers;
 use crate::families::indexing::around_axis;
 use crate::inference::{OP, bad_attribute, learn, resolve_axis, unify_all, unify_dtypes};
-use mxrs_op::{Attrs, Gradient, GradientScope, OpDef, OpParams, OutputCount, Precision, Sample, op_params};
+use mxrs_op::{Attrs, Gradient, GradientScope, Moves, OpDef, OpParams, OutputCount, Precision, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -40,6 +41,12 @@ pub fn define() -> OpDef {
         dtypes: MOVABLE,
         precision: Precision::follows,
         gradient: Gradient::By(gradient),
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let axis = i64::from(params.get::<SliceChannelParams>().axis);
+            // The size of the axis may be left out of the outputs, but then it is 1.
+            let (outer, lens) = along::lens(outputs, resolve_axis(axis, inputs[0].ndim(), "data")?);
+            Ok(Some(along::cut(outer, &lens)))
+        }),
         reference: Some(|params, inputs, outputs, _| {
             let (data, axis) = (&inputs[0].desc.shape, i64::from(params.get::<SliceChannelParams>().axis));
             let (_, size, inner) = around_axis(data, resolve_axis(axis, data.ndim(), "data")?);

@@ -5,11 +5,12 @@
 //!
 //! MXNet: `slice_like`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along::{self, Along};
 use crate::families::indexing::flat;
 use crate::families::moved::{self, Move, by_index};
 use crate::inference::{OP, learn, resolve_axis};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, RefInput, Sample, op_params};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
@@ -50,6 +51,12 @@ impl Move for SliceLike {
             dims[to] = cut;
         }
         learn(&mut outputs[0], &PartialShape::new(dims), "output")
+    }
+
+    fn parts(_: &SliceLikeParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let axes: Vec<Along> =
+            out.iter().zip(inputs[0].strides()).map(|(n, stride)| Along::whole(*n, stride)).collect();
+        Ok(along::parts(0, &axes, out, 0.0))
     }
 
     fn sources(_: &SliceLikeParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {

@@ -5,10 +5,11 @@
 //!
 //! MXNet: `space_to_depth`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along::{self, Along};
 use crate::families::indexing::flat;
 use crate::families::moved::{self, Move, by_index};
 use crate::inference::{OP, bad_attribute, learn, require_ndim};
-use mxrs_op::{OpDef, RefInput, Sample, op_params};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_params! {
@@ -61,6 +62,18 @@ impl Move for SpaceToDepth {
 
     fn infer_shape(params: &BlockParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         learn_blocks(params, &mut inputs[0], &mut outputs[0])
+    }
+
+    fn parts(params: &BlockParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let (block, data) = (params.block_size as usize, inputs[0]);
+        let strides = data.strides();
+        let axes = [
+            Along::whole(out[0], strides[0]),
+            Along::nest(&[(block, strides[2]), (block, strides[3]), (data[1], strides[1])]),
+            Along::whole(out[2], block * strides[2]),
+            Along::whole(out[3], block * strides[3]),
+        ];
+        Ok(along::parts(0, &axes, out, 0.0))
     }
 
     fn sources(params: &BlockParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {

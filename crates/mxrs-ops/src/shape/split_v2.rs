@@ -8,12 +8,14 @@
 //! MXNet: `_split_v2` is also `_npi_split`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::along;
 use crate::families::gradients::{Answers, params_of};
 use crate::families::indexing::around_axis;
 use crate::inference::{OP, bad_attribute, learn, resolve_axis, unify, unify_dtypes};
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{
-    Gradient, GradientScope, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+    Gradient, GradientScope, InputNames, Moves, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode,
+    Sample, op_params,
 };
 use mxrs_types::{Error, PartialShape, Result};
 
@@ -39,6 +41,8 @@ trait Kind: 'static {
     const NAME: &'static str;
     const ALIASES: &'static [&'static str] = &[];
     const BACKWARD: &'static str;
+    /// What mixed precision in float16 does, if not float32.
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = None;
     fn axis(params: &SplitParams, ndim: usize) -> Result<usize>;
 }
 
@@ -48,6 +52,7 @@ impl Kind for Split {
     const NAME: &'static str = "_split_v2";
     const ALIASES: &'static [&'static str] = &["_npi_split"];
     const BACKWARD: &'static str = "_backward_split_v2";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     fn axis(params: &SplitParams, ndim: usize) -> Result<usize> {
         resolve_axis(i64::from(params.axis), ndim, "data")
     }
@@ -125,6 +130,10 @@ fn define<K: Kind>() -> OpDef {
         dtypes: MOVABLE,
         gradient: Gradient::By(gradient::<K>),
         companions: || vec![backward::<K>()],
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let (outer, lens) = along::lens(outputs, K::axis(params.get(), inputs[0].ndim())?);
+            Ok(Some(along::cut(outer, &lens)))
+        }),
         reference: Some(|params, inputs, outputs, _| {
             let data = &inputs[0].desc.shape;
             let (outer, _, _) = around_axis(data, K::axis(params.get(), data.ndim())?);
@@ -140,6 +149,7 @@ fn define<K: Kind>() -> OpDef {
             Ok(())
         }),
         samples,
+        precision_float16: K::PRECISION_FLOAT16,
         ..OpDef::new(K::NAME).params::<SplitParams>()
     }
 }
@@ -172,6 +182,10 @@ fn backward<K: Kind>() -> OpDef {
         infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "data"),
         dtypes: MOVABLE,
         ignored_inputs: &[0],
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let (outer, lens) = along::lens(&inputs[1..], K::axis(params.get(), outputs[0].ndim())?);
+            Ok(Some(along::joined(1, outer, &lens)))
+        }),
         gradient: Gradient::By(|_, scope| {
             let head = scope.out_grad(0)?;
             let attrs = params_of(scope);

@@ -6,9 +6,10 @@
 //! f16 bf16 u8 i8 i32 i64 bool, the same for all inputs.
 
 use crate::dtypes::MOVABLE;
+use crate::families::along;
 use crate::families::gradients::Answers;
 use crate::inference::{bad_attribute, learn, resolve_axis, unify_all, unify_dtypes};
-use mxrs_op::{Attrs, Gradient, GradientScope, InputNames, OpDef, OpParams, Precision, Sample, op_params};
+use mxrs_op::{Attrs, Gradient, GradientScope, InputNames, Moves, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -36,6 +37,11 @@ pub fn define() -> OpDef {
         dtypes: MOVABLE,
         precision: Precision::widest,
         gradient: Gradient::By(gradient),
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let axis = resolve_axis(i64::from(params.get::<StackParams>().axis), outputs[0].ndim(), "output")?;
+            let (outer, lens) = along::lens(inputs, axis);
+            Ok(Some(along::joined(0, outer, &lens)))
+        }),
         reference: Some(|params, inputs, outputs, _| {
             let out = &mut outputs[0];
             let axis = resolve_axis(i64::from(params.get::<StackParams>().axis), out.desc.shape.ndim(), "output")?;

@@ -4,10 +4,11 @@
 //!
 //! MXNet: `SwapAxis`, also `_npi_swapaxes`, `swapaxes`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along;
 use crate::families::indexing::flat;
 use crate::families::moved::{self, Move, by_index};
 use crate::inference::{learn, resolve_axis};
-use mxrs_op::{OpDef, RefInput, Sample, op_params};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
@@ -48,6 +49,13 @@ impl Move for SwapAxis {
             }
         }
         Ok(())
+    }
+
+    fn parts(params: &SwapAxisParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let [a, b] = params.axes(out.ndim())?;
+        let mut order: Vec<usize> = (0..out.ndim()).collect();
+        order.swap(a, b);
+        Ok(along::permuted(inputs[0], &order, out))
     }
 
     fn sources(params: &SwapAxisParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {

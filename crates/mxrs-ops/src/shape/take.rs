@@ -13,7 +13,7 @@ use crate::families::indices::{self, IndexMode};
 use crate::families::moved::{self, Move};
 use crate::inference::{learn, resolve_axis};
 use crate::numeric;
-use mxrs_op::{Fill, OpDef, RefInput, Sample, op_params};
+use mxrs_op::{Fill, MovedRows, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
 op_params! {
@@ -37,6 +37,7 @@ impl Move for Take {
     const INPUTS: &'static [&'static str] = &["a", "indices"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "a", "indices"];
     const DTYPES: &'static [DType] = NUMBERS;
+    const BY_CONTENT: bool = true;
 
     fn infer_shape(params: &TakeParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let (Some(a), Some(indices)) = (inputs[0].dims(), inputs[1].dims()) else { return Ok(()) };
@@ -49,16 +50,15 @@ impl Move for Take {
         indices::infer_dtype(a, index, &mut outputs[0])
     }
 
-    fn sources(params: &TakeParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<Vec<Option<usize>>> {
+    fn rows(params: &TakeParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
         let a = &inputs[0].desc.shape;
         let (outer, size, inner) = around_axis(a, resolve_axis(i64::from(params.axis), a.ndim(), "a")?);
-        if outer * inner == 0 {
-            return Ok(Vec::new());
+        let mut moved = MovedRows { outer, n_rows: size, len: inner, rows: Vec::new(), constant: 0.0 };
+        if outer * inner > 0 {
+            let places = numeric::read(&inputs[1]).into_iter().map(|i| params.mode.place(i, size).map(Some));
+            moved.rows = places.collect::<Result<_>>()?;
         }
-        let indices = numeric::read(&inputs[1]);
-        let places = indices.into_iter().map(|i| params.mode.place(i, size)).collect::<Result<Vec<usize>>>()?;
-        let rows = (0..outer).flat_map(|o| places.iter().map(move |place| o * size + place));
-        Ok(rows.flat_map(|row| (0..inner).map(move |i| Some(row * inner + i))).collect())
+        Ok(moved)
     }
 
     fn samples() -> Vec<Sample> {

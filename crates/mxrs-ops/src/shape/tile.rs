@@ -5,10 +5,11 @@
 //!
 //! MXNet: `tile`, also `_npi_tile`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
+use crate::families::along::{self, Along};
 use crate::families::moved::{self, Move, by_index};
 use crate::inference::{bad_attribute, learn};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, RefInput, Sample, op_params};
+use mxrs_op::{MovedParts, OpDef, RefInput, Sample, op_params};
 use mxrs_types::{PartialShape, Result, Shape};
 
 op_params! {
@@ -41,6 +42,16 @@ impl Move for Tile {
             data.and_then(|size| size.checked_mul(reps))
         };
         learn(&mut outputs[0], &PartialShape::new((0..ndim).map(size)), "output")
+    }
+
+    fn parts(_: &TileParams, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
+        let data = inputs[0];
+        let (strides, missing) = (data.strides(), out.ndim() - data.ndim());
+        let axis = |axis: usize| match axis.checked_sub(missing) {
+            Some(own) if data[own] > 0 => Along::nest(&[(out[axis] / data[own], 0), (data[own], strides[own])]),
+            _ => Along::whole(out[axis], 0),
+        };
+        Ok(along::parts(0, &(0..out.ndim()).map(axis).collect::<Vec<_>>(), out, 0.0))
     }
 
     fn sources(_: &TileParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<Vec<Option<usize>>> {

@@ -6,10 +6,11 @@
 //! MXNet: `transpose`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use crate::dtypes::MOVABLE;
+use crate::families::along;
 use crate::families::indexing::gather_bytes;
 use crate::inference::{bad_attribute, learn, resolve_axis};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, OpDef, OpParams, Precision, Sample, op_params};
+use mxrs_op::{Attrs, GradValue, Gradient, GradientScope, Moves, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -53,6 +54,10 @@ pub fn define() -> OpDef {
         dtypes: MOVABLE,
         precision: Precision::follows,
         gradient: Gradient::By(gradient),
+        moves: Moves::Parts(|params, inputs, outputs| {
+            let order = params.get::<TransposeParams>().order(inputs[0].ndim())?;
+            Ok(along::permuted(inputs[0], &order, outputs[0]))
+        }),
         reference: Some(|params, inputs, outputs, _| {
             let shape = &inputs[0].desc.shape;
             let order = params.get::<TransposeParams>().order(shape.ndim())?;

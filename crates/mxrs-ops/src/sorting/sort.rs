@@ -10,7 +10,7 @@ use crate::families::moved::{self, Move};
 use crate::families::sorted::{Axis, ranks};
 use crate::inference::{learn, learn_dtype, product, resolve_axis, unify, unify_dtypes};
 use crate::numeric;
-use mxrs_op::{Fill, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params};
+use mxrs_op::{Fill, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode, Sample, op_params};
 use mxrs_types::{DType, PartialShape, Result, Shape};
 
 op_params! {
@@ -91,6 +91,7 @@ pub fn define() -> OpDef {
             learn_dtype(&mut outputs[1], DType::I32, "places")
         },
         reference: Some(run),
+        precision_float16: Some(Precision::follows),
         ..moved::define::<Sort>()
     }
 }

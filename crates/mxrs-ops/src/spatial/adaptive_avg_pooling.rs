@@ -8,7 +8,7 @@
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{bad_attribute, learn, require_ndim};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, Sample, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -26,6 +26,7 @@ impl Formula for AdaptiveAvgPooling {
     const NAME: &'static str = "_contrib_AdaptiveAvgPooling2D";
     const SUMMARY: &'static str = "means over bins of nearly equal size";
     const BACKWARD: &'static str = "_backward_contrib_AdaptiveAvgPooling2D";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     const IGNORED_IN_BACKWARD: &'static [usize] = &[1];
 
     fn infer_shape(params: &Self::Params, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {

@@ -8,7 +8,7 @@
 use crate::families::bilinear::{around, weighted};
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, bad_attribute, learn, require_ndim};
-use mxrs_op::{OpDef, Sample, op_enum, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, Sample, op_enum, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_enum! {
@@ -67,6 +67,7 @@ impl Formula for BilinearResize {
     const NAME: &'static str = "_contrib_BilinearResize2D";
     const SUMMARY: &'static str = "resizes an image by bilinear interpolation";
     const BACKWARD: &'static str = "_backward_contrib_BilinearResize2D";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     const INPUTS: &'static [&'static str] = &["data", "like"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "data", "like"];
     const IGNORED_IN_BACKWARD: &'static [usize] = &[1, 2];

@@ -9,7 +9,7 @@
 use crate::families::bilinear::{around, weighted};
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{learn, learn_dim, require_ndim};
-use mxrs_op::{OpDef, Sample, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -27,6 +27,7 @@ impl Formula for BilinearSampler {
     const NAME: &'static str = "BilinearSampler";
     const SUMMARY: &'static str = "samples an image at the points of a grid";
     const BACKWARD: &'static str = "_backward_BilinearSampler";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     const INPUTS: &'static [&'static str] = &["data", "grid"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "data", "grid"];
     const OUTPUTS: &'static [&'static str] = &["output", "tmp"];

@@ -15,7 +15,7 @@ use crate::families::window::Window;
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
 use crate::nn::convolution::CudnnTune;
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, Sample, op_enum, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, Sample, op_enum, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_enum! {
@@ -95,6 +95,7 @@ impl Formula for Deconvolution {
     const ALIASES: &'static [&'static str] = &["_npx_deconvolution"];
     const SUMMARY: &'static str = "1-d, 2-d, 3-d transposed convolution";
     const BACKWARD: &'static str = "_backward_Deconvolution";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::short);
     const INPUTS: &'static [&'static str] = &["data", "weight", "bias"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "data", "weight", "bias"];
     const DIFFERENTIATED: &'static [usize] = &[0, 1, 2];

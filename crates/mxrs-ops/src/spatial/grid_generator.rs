@@ -9,7 +9,7 @@
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{bad_attribute, learn, learn_dim, require_ndim};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, Sample, op_enum, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, Sample, op_enum, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_enum! {
@@ -50,6 +50,7 @@ impl Formula for GridGenerator {
     const NAME: &'static str = "GridGenerator";
     const SUMMARY: &'static str = "grid of points for BilinearSampler";
     const BACKWARD: &'static str = "_backward_GridGenerator";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     const OUTPUTS: &'static [&'static str] = &["output", "grid_dst"];
     const N_HIDDEN: usize = 1;
     const IGNORED_IN_BACKWARD: &'static [usize] = &[1];

@@ -9,7 +9,7 @@
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{bad_attribute, learn, learn_dim, require_ndim};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{Fill, OpDef, Sample, op_params};
+use mxrs_op::{Fill, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{Error, PartialShape, Result};
 
 op_params! {
@@ -73,6 +73,7 @@ impl Formula for RoiPooling {
     const ALIASES: &'static [&'static str] = &["_npx_roi_pooling"];
     const SUMMARY: &'static str = "largest elements of the bins of regions";
     const BACKWARD: &'static str = "_backward_ROIPooling";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     const INPUTS: &'static [&'static str] = &["data", "rois"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "data", "rois"];
     const OUTPUTS: &'static [&'static str] = &["output", "maxidx"];

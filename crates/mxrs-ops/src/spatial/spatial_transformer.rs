@@ -10,7 +10,7 @@ use crate::families::bilinear::{around, weighted};
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{bad_attribute, learn, require_ndim};
 use mxrs_op::param::ShapeAttr;
-use mxrs_op::{OpDef, Sample, op_enum, op_params};
+use mxrs_op::{OpDef, OpParams, Precision, Sample, op_enum, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_enum! {
@@ -44,6 +44,7 @@ impl Formula for SpatialTransformer {
     const NAME: &'static str = "SpatialTransformer";
     const SUMMARY: &'static str = "samples an image at an affine grid";
     const BACKWARD: &'static str = "_backward_SpatialTransformer";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     const INPUTS: &'static [&'static str] = &["data", "loc"];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "data", "loc"];
     const OUTPUTS: &'static [&'static str] = &["output", "grid_dst", "grid_src"];

@@ -6,10 +6,11 @@
 //!
 //! MXNet: `UpSampling`. Dtypes: f32 f64 f16 bf16.
 
+use crate::families::along::{self, Along};
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim};
-use mxrs_op::{OpDef, Sample, op_enum, op_params};
-use mxrs_types::{Error, PartialShape, Result};
+use mxrs_op::{MovedParts, Moves, OpDef, OpParams, Precision, Sample, op_enum, op_params};
+use mxrs_types::{Error, PartialShape, Result, Shape};
 
 op_enum! {
     /// How images are enlarged.
@@ -66,6 +67,7 @@ impl Formula for UpSampling {
     const NAME: &'static str = "UpSampling";
     const SUMMARY: &'static str = "enlarges images";
     const BACKWARD: &'static str = "_backward_UpSampling";
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
     const INPUTS: &'static [&'static str] = &[];
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd"];
     const VARIABLE: Option<[&'static str; 3]> = Some(["arg", "data", "num_args"]);
@@ -184,5 +186,40 @@ fn interpolated<T: Number>(scale: usize, tensors: &Tensors<'_, T>, plane: usize,
 
 /// Defines the operator `UpSampling`.
 pub fn define() -> OpDef {
-    formula::define::<UpSampling>()
+    let companions: fn() -> Vec<OpDef> = || {
+        let describe = |mut op: OpDef| {
+            if op.name == UpSampling::BACKWARD {
+                op.moves = Moves::Parts(|params, inputs, outputs| match outputs.len() {
+                    1 => Ok(nearest(params, outputs, inputs[0]).map(|moved| moved.back(0))),
+                    _ => Ok(None),
+                });
+            }
+            op
+        };
+        (formula::define::<UpSampling>().companions)().into_iter().map(describe).collect()
+    };
+    let moves = Moves::Parts(|params, inputs, outputs| Ok(nearest(params, inputs, outputs[0])));
+    OpDef { moves, companions, ..formula::define::<UpSampling>() }
+}
+
+/// The parts of images that are enlarged by repeating pixels; `None` if pixels are computed.
+fn nearest(params: &OpParams, inputs: &[&Shape], out: &Shape) -> Option<MovedParts> {
+    let params: &UpSamplingParams = params.get();
+    if params.is_bilinear() || (params.multi_input_mode == MultiInputMode::Sum && inputs.len() > 1) {
+        return None;
+    }
+    let (mut all, mut channel) = (MovedParts::default(), 0);
+    for (i, data) in inputs.iter().enumerate() {
+        let strides = data.strides();
+        let enlarged = |axis: usize| {
+            Along::nest(&[(data[axis], strides[axis]), (out[axis].checked_div(data[axis]).unwrap_or(0), 0)])
+        };
+        let axes = [Along::whole(data[0], strides[0]), Along::whole(data[1], strides[1]), enlarged(2), enlarged(3)];
+        let mut moved = along::parts(i, &axes, out, 0.0)?;
+        moved.parts.iter_mut().for_each(|part| part.to += channel * out.strides()[1]);
+        channel += data[1];
+        all.repeats |= moved.repeats;
+        all.parts.extend(moved.parts);
+    }
+    Some(all)
 }

@@ -9,8 +9,9 @@
 //! The gradients of two tensors are made of calls. So are those of a tensor and a scalar, unless `back` names an operator
 //! that computes the gradient in one kernel.
 //!
-//! Options: `with sum` for an operator that only adds its inputs; `with float32` if mixed precision computes tensors in
-//! float32, and `with float32_if_broadcast` if it does so for tensors that broadcast.
+//! Options: `with sum` for an operator that only adds its inputs; `with float32` if mixed precision computes in float32,
+//! `with float32_if_broadcast` if mixed precision in bfloat16 does so for tensors that broadcast, and `with
+//! float32_if_reversed` if mixed precision in float16 does so for a scalar and a tensor.
 
 use super::{BinaryFn, Real, Scalar, binary_op, scalar_op};
 use crate::numeric;
@@ -115,10 +116,15 @@ macro_rules! table {
     (@name) => { None };
     (@name $name:literal) => { Some($name) };
     (@sum) => { const COMBINES: Combines = Combines::Sum; };
-    (@float32) => { const PRECISIONS: [fn(&OpParams) -> Precision; 2] = [Precision::float32; 2]; };
+    (@float32) => {
+        const PRECISIONS: [fn(&OpParams) -> Precision; 2] = [Precision::float32; 2];
+        const SCALARS_FOLLOW: [bool; 2] = [false; 2];
+    };
     (@float32_if_broadcast) => {
         const PRECISIONS: [fn(&OpParams) -> Precision; 2] = [Precision::widest, Precision::float32];
+        const PRECISIONS_FLOAT16: [fn(&OpParams) -> Precision; 2] = [Precision::widest; 2];
     };
+    (@float32_if_reversed) => { const SCALARS_FOLLOW: [bool; 2] = [true, false]; };
 }
 
 table! {
@@ -142,7 +148,7 @@ table! {
         broadcast "broadcast_div" ["_sparse_broadcast_div"]
         scalar "_div_scalar" ["_DivScalar"] reversed "_rdiv_scalar" ["_RDivScalar"] back "_backward_rdiv_scalar"
         (a, b) = a / b, int(a, b) = numeric::divide_integers(a, b),
-        lhs(g, _a, b) = g / b, rhs(g, a, b) = -(g / b * a / b);
+        lhs(g, _a, b) = g / b, rhs(g, a, b) = -(g / b * a / b), with float32_if_reversed;
     Modulo "lhs mod rhs" on(0.25, 2.0)
         pair "_mod" ["_Mod"] broadcast "broadcast_mod" []
         scalar "_mod_scalar" ["_ModScalar"] reversed "_rmod_scalar" ["_RModScalar"] back "_backward_rmod_scalar"

@@ -16,6 +16,7 @@ pub fn pair<F: BinaryFn>() -> OpDef {
         summary: F::SUMMARY,
         combines: F::COMBINES,
         precision: F::PRECISIONS[0],
+        precision_float16: Some(F::PRECISIONS_FLOAT16[0]),
         gradient: if F::HAS_GRADIENT { Gradient::By(gradient_of_pair::<F>) } else { Gradient::Zero },
         samples: || on_domain::<F>((pairwise::define(F::PAIR.0).samples)()),
         reference: Some(|_, inputs, outputs, _| {
@@ -37,6 +38,7 @@ pub fn broadcast<F: BinaryFn>() -> OpDef {
         aliases: F::BROADCAST.1,
         summary: F::SUMMARY,
         precision: F::PRECISIONS[1],
+        precision_float16: Some(F::PRECISIONS_FLOAT16[1]),
         gradient: if F::HAS_GRADIENT { Gradient::By(gradient_of_broadcast::<F>) } else { Gradient::Zero },
         samples: || on_domain::<F>((broadcast::define(F::BROADCAST.0).samples)()),
         reference: Some(|_, inputs, outputs, _| {

@@ -54,6 +54,8 @@ pub trait UnaryFn: Copy + Default + Send + Sync + 'static {
     const IS_EXACT: bool = false;
     /// What mixed precision does with the operator.
     const PRECISION: fn(&OpParams) -> Precision = Precision::float32;
+    /// What mixed precision in float16 does, if that differs from [`Self::PRECISION`].
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = None;
     /// How closely kernels agree with the formula.
     const ACCURACY: Accuracy = Accuracy::Elementwise;
 
@@ -107,6 +109,11 @@ pub trait BinaryFn: Copy + Default + Send + Sync + 'static {
     const COMBINES: Combines = Combines::No;
     /// What mixed precision does with the operator of two tensors of equal shape, and with that of tensors that broadcast.
     const PRECISIONS: [fn(&OpParams) -> Precision; 2] = [Precision::widest; 2];
+    /// What mixed precision in float16 does with the operators that [`Self::PRECISIONS`] is about.
+    const PRECISIONS_FLOAT16: [fn(&OpParams) -> Precision; 2] = Self::PRECISIONS;
+    /// Whether mixed precision in float16 computes the operator of a tensor and a scalar, and that of a scalar and a tensor, in
+    /// the type of the tensor. They compute in float32 otherwise.
+    const SCALARS_FOLLOW: [bool; 2] = [true; 2];
 
     /// The value of the function.
     fn value<T: Real>(a: T, b: T) -> T;

@@ -4,7 +4,7 @@ use super::sym::{Nodes, Place, Sym};
 use super::{BinaryFn, Scalar};
 use crate::families::gradients::{Answers, call_with_params, if_wanted};
 use crate::families::with_scalar::{self, ScalarParams};
-use mxrs_op::{GradValue, Gradient, GradientScope, OpDef, OpParams};
+use mxrs_op::{GradValue, Gradient, GradientScope, OpDef, OpParams, Precision};
 use mxrs_types::Result;
 
 /// Defines the operator whose tensor is the left operand.
@@ -16,7 +16,7 @@ pub fn scalar<F: BinaryFn>() -> OpDef {
             with_scalar::apply(params, inputs, outputs, F::value, F::integer);
             Ok(())
         }),
-        ..define::<F>(&F::SCALAR)
+        ..define::<F, false>()
     }
 }
 
@@ -29,7 +29,7 @@ pub fn reversed<F: BinaryFn>() -> OpDef {
             with_scalar::apply(params, inputs, outputs, |x, s| F::value(s, x), |x, s| F::integer(s, x));
             Ok(())
         }),
-        ..define::<F>(&names::<F, true>())
+        ..define::<F, true>()
     }
 }
 
@@ -38,8 +38,15 @@ fn names<F: BinaryFn, const REVERSED: bool>() -> Scalar {
     if REVERSED { F::REVERSED.unwrap_or(F::SCALAR) } else { F::SCALAR }
 }
 
-fn define<F: BinaryFn>(names: &Scalar) -> OpDef {
-    OpDef { aliases: names.aliases, summary: F::SUMMARY, ..with_scalar::define(names.name) }
+fn define<F: BinaryFn, const REVERSED: bool>() -> OpDef {
+    let Scalar { name, aliases, .. } = names::<F, REVERSED>();
+    let follows: fn(&OpParams) -> Precision = Precision::follows;
+    OpDef {
+        aliases,
+        summary: F::SUMMARY,
+        precision_float16: F::SCALARS_FOLLOW[usize::from(REVERSED)].then_some(follows),
+        ..with_scalar::define(name)
+    }
 }
 
 /// The gradient of the tensor as an expression, or for numbers as a number.

@@ -13,6 +13,7 @@ pub fn define<F: UnaryFn>() -> OpDef {
         aliases: F::ALIASES,
         summary: F::SUMMARY,
         precision: F::PRECISION,
+        precision_float16: F::PRECISION_FLOAT16,
         accuracy: F::ACCURACY,
         samples: || unary::samples(F::DOMAIN.0, F::DOMAIN.1),
         gradient: match F::SLOPE {

@@ -14,6 +14,10 @@ struct Reads<'a> {
     n_outputs: usize,
     n_values: u32,
     read: BTreeSet<u32>,
+    /// Whether the gradient reads the gradient of an output.
+    reads_out_grad: bool,
+    /// The operators that the gradient calls.
+    called: Vec<String>,
 }
 
 impl GradientScope for Reads<'_> {
@@ -25,6 +29,7 @@ impl GradientScope for Reads<'_> {
     }
     fn out_grad(&mut self, _: usize) -> Result<GradValue> {
         self.n_values += 1;
+        self.reads_out_grad = true;
         Ok(GradValue(self.n_values))
     }
     fn has_out_grad(&self, _: usize) -> bool {
@@ -40,6 +45,7 @@ impl GradientScope for Reads<'_> {
         self.n_inputs
     }
     fn call(&mut self, op: &str, attrs: Attrs, inputs: &[GradValue]) -> Result<Vec<GradValue>> {
+        self.called.push(op.to_owned());
         let op = self.ops.get(op)?;
         let params = op.parse(&attrs)?;
         let n_forward = (self.n_inputs + self.n_outputs) as u32;
@@ -55,20 +61,47 @@ impl GradientScope for Reads<'_> {
     }
 }
 
-/// Names of the forward tensors that the gradient of `op` reads: `x0`, `x1`, … for inputs and `y0`, … for outputs.
-fn kept(ops: &OpSet, op: &OpDef) -> Vec<String> {
-    let Gradient::By(function) = op.gradient else { return Vec::new() };
-    let attrs = (op.samples)().swap_remove(0).attrs;
+/// Runs the gradient of a call of `op` with these attributes; `None` if the operator has none.
+fn run<'a>(ops: &'a OpSet, op: &OpDef, attrs: Attrs) -> Option<Reads<'a>> {
+    let Gradient::By(function) = op.gradient else { return None };
     let params: OpParams = op.parse(&attrs).expect("a readable sample");
     let (n_inputs, n_outputs) = (op.n_inputs(&params), op.n_outputs.get(&params));
     let n_values = (n_inputs + n_outputs) as u32;
-    let mut scope = Reads { ops, attrs, n_inputs, n_outputs, n_values, read: BTreeSet::new() };
+    let (read, called) = (BTreeSet::new(), Vec::new());
+    let mut scope = Reads { ops, attrs, n_inputs, n_outputs, n_values, read, reads_out_grad: false, called };
     function(&params, &mut scope).expect("a gradient");
-    let name = |v: u32| match (v as usize).checked_sub(n_inputs) {
+    Some(scope)
+}
+
+/// Names of the forward tensors that the gradient of `op` reads: `x0`, `x1`, … for inputs and `y0`, … for outputs.
+fn kept(ops: &OpSet, op: &OpDef) -> Vec<String> {
+    let Some(scope) = run(ops, op, (op.samples)().swap_remove(0).attrs) else { return Vec::new() };
+    let name = |v: u32| match (v as usize).checked_sub(scope.n_inputs) {
         None => format!("x{v}"),
         Some(output) => format!("y{output}"),
     };
-    scope.read.into_iter().map(name).collect()
+    scope.read.iter().map(|v| name(*v)).collect()
+}
+
+/// A loss scale is applied to the first input of every operator that ignores the gradient of its output, and to no other.
+#[test]
+fn losses_are_the_operators_that_ignore_the_gradient_of_their_output() {
+    let ops = mxrs_ops::catalog();
+    let mut losses = BTreeSet::new();
+    for op in ops.iter() {
+        for sample in (op.samples)() {
+            let is_loss = (op.is_loss)(&op.parse(&sample.attrs).expect("a readable sample"));
+            let Some(scope) = run(&ops, op, sample.attrs) else {
+                assert!(!is_loss, "{}", op.name);
+                continue;
+            };
+            // The gradient 0 ignores it too.
+            let is_zero = scope.called.iter().all(|name| name == "zeros_like" || name == "_zeros");
+            assert_eq!(is_loss, !scope.reads_out_grad && !is_zero, "{}, {}", op.name, sample.name);
+            losses.extend(is_loss.then_some(op.name));
+        }
+    }
+    assert!(losses.contains("SoftmaxOutput") && losses.len() > 5, "{losses:?}");
 }
 
 /// The tensors that gradients keep alive decide how much memory training takes: gradients that are functions of the output

@@ -7,11 +7,13 @@
 mod cosine;
 mod factor;
 mod poly;
+mod read;
 mod warmup;
 
 pub use cosine::Cosine;
 pub use factor::{Factor, MultiFactor};
 pub use poly::Poly;
+pub use read::from_description;
 pub use warmup::{Warmup, WarmupMode};
 
 use std::fmt::Debug;

@@ -29,6 +29,8 @@ pub struct BatchEnd<'a> {
     /// How long the loop waited for the data iterator. In training it waits for the next batch while this one is
     /// computed; otherwise it waits for this batch.
     pub waited: Duration,
+    /// The loss scale of the next batch of training; `None` if losses are not scaled.
+    pub loss_scale: Option<f64>,
     /// The metric, already updated with this batch.
     pub metric: Option<&'a mut dyn EvalMetric>,
 }

@@ -7,11 +7,12 @@ use indexmap::IndexMap;
 use mxrs_exec::Imperative;
 use mxrs_format::safetensors::SafeTensors;
 use mxrs_format::{AlignedBytes, Options, Tensor};
-use mxrs_kvstore::Key;
+use mxrs_kvstore::{Family, Key, KvStore};
 use mxrs_optim::{Parameter, SavedStates, Updater};
 use mxrs_types::{Error, Result, ResultExt, Shape};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The text of saved states with the number of updates of each parameter.
 const COUNTS: &str = "index_update_count";
@@ -19,7 +20,7 @@ const COUNTS: &str = "index_update_count";
 const NUM_UPDATE: &str = "num_update";
 
 /// The elements of each parameter that this worker updates, of the flattened parameter; `None` means all.
-type Parts = IndexMap<String, Option<Range<usize>>>;
+pub(super) type Parts = IndexMap<String, Option<Range<usize>>>;
 
 impl Exchange {
     /// The states of the optimizer: those of the store, or else of the first device. If several workers have divided them, the
@@ -29,23 +30,59 @@ impl Exchange {
     /// Fails as [`Updater::states`] does, or if a worker is lost.
     pub fn states(&self) -> Result<SavedStates> {
         let own = self.updater().states()?;
+        if let Some(states) = self.states_of_servers()? {
+            return Ok(states);
+        }
         let Some(store) = self.dividing_store() else { return Ok(own) };
         let SavedStates { tensors, metadata } = own.clone();
         let Some(all) = store.gather(&SafeTensors { tensors, metadata }.to_bytes()?)? else { return Ok(own) };
+        self.joined(&all).context(|| "reading states of workers".to_owned())
+    }
+
+    /// The states of whole parameters from those of all workers or servers.
+    fn joined(&self, all: &[Vec<u8>]) -> Result<SavedStates> {
         let read = |bytes: &Vec<u8>| {
             let SafeTensors { tensors, metadata } = SafeTensors::from_bytes(bytes, &Options::default())?;
             Ok(SavedStates { tensors, metadata })
         };
-        let all =
-            all.iter().map(read).collect::<Result<Vec<_>>>().context(|| "reading states of workers".to_owned())?;
+        let all = all.iter().filter(|bytes| !bytes.is_empty()).map(read).collect::<Result<Vec<_>>>()?;
         let first = self.copies.first().map_or(&[][..], |first| first);
         let shapes = first.iter().map(|param| (param.name.as_str(), param.weight.shape())).collect();
         joined(all, &shapes)
     }
 
+    /// The states that servers have, if they have the states. Only the first worker gets them.
+    fn states_of_servers(&self) -> Result<Option<SavedStates>> {
+        let Some(store) = self.serving_store().filter(|store| store.rank() == 0) else { return Ok(None) };
+        let all = store.updater_states()?.unwrap_or_default();
+        self.joined(&all).context(|| "reading states of servers".to_owned()).map(Some)
+    }
+
+    /// The store, if servers update its values.
+    fn serving_store(&self) -> Option<&Arc<dyn KvStore>> {
+        self.store().filter(|store| store.store_type().family() == Family::DistAsync)
+    }
+
     /// The store, if its workers have divided the updates.
-    fn dividing_store(&self) -> Option<&std::sync::Arc<dyn mxrs_kvstore::KvStore>> {
-        self.store().filter(|store| self.is_on_store() && store.num_workers() > 1)
+    fn dividing_store(&self) -> Option<&Arc<dyn KvStore>> {
+        let is_dividing =
+            |store: &&Arc<dyn KvStore>| store.num_workers() > 1 && store.store_type().family() != Family::DistAsync;
+        self.store().filter(|_| self.is_on_store()).filter(is_dividing)
+    }
+
+    /// Gives states to servers, unless these have states already: a worker that was started again does not take back what
+    /// the others have learned.
+    fn set_states_of_servers(&self, store: &dyn KvStore, states: &SavedStates) -> Result<()> {
+        if store.rank() != 0 {
+            return Ok(());
+        }
+        let known = self.states_of_servers()?.unwrap_or_default();
+        if !counts(&known)?.is_empty() {
+            tracing::info!("the servers go on with the states that they have");
+            return Ok(());
+        }
+        let SavedStates { tensors, metadata } = states.clone();
+        store.set_updater_states(&SafeTensors { tensors, metadata }.to_bytes()?).map(drop)
     }
 
     /// Calls `set`, which replaces the states of the optimizer for the given parameters. The other devices take the same
@@ -54,7 +91,7 @@ impl Exchange {
     /// # Errors
     /// Returns the error of `set`. Fails if several workers have divided the updates.
     pub fn set_states(&self, set: impl FnOnce(&mut Updater, &Imperative, &[Parameter]) -> Result<()>) -> Result<()> {
-        if self.dividing_store().is_some() {
+        if self.dividing_store().or(self.serving_store()).is_some() {
             let reason = "resume with one worker, save a checkpoint, and resume from that";
             return Err(Error::not_built("states of MXNet's optimizers for several workers", reason));
         }
@@ -67,6 +104,9 @@ impl Exchange {
     /// # Errors
     /// Fails as [`Updater::set_states`] does, or if a worker is lost.
     pub fn set_saved_states(&self, states: &SavedStates) -> Result<()> {
+        if let Some(store) = self.serving_store() {
+            return self.set_states_of_servers(&**store, states);
+        }
         let Some(store) = self.dividing_store() else {
             return self.set_states(|update, nd, params| update.set_states(nd, params, states));
         };
@@ -140,8 +180,14 @@ fn joined(all: Vec<SavedStates>, shapes: &IndexMap<&str, &Shape>) -> Result<Save
     Ok(joined)
 }
 
-/// The states of the parts that one worker updates.
-fn divided(states: &SavedStates, parts: &Parts) -> Result<SavedStates> {
+/// The parameters that states are about.
+pub(super) fn named(states: &SavedStates) -> Result<Vec<String>> {
+    let of_tensors = states.tensors.keys().filter_map(|name| parameter_of(name)).map(str::to_owned);
+    Ok(counts(states)?.into_keys().chain(of_tensors).collect())
+}
+
+/// The states of the parts that one worker or server updates. A state that has the size of the part is kept.
+pub(super) fn divided(states: &SavedStates, parts: &Parts) -> Result<SavedStates> {
     let mut own = SavedStates { tensors: IndexMap::new(), metadata: states.metadata.clone() };
     let mut n_updates = counts(states)?;
     n_updates.retain(|name, _| !matches!(parts.get(name), Some(Some(part)) if part.is_empty()));
@@ -158,6 +204,10 @@ fn divided(states: &SavedStates, parts: &Parts) -> Result<SavedStates> {
             Some(part) => {
                 let dense = tensor.as_dense().context(|| format!("dividing `{name}`"))?;
                 let size = dense.dtype().size_of();
+                if dense.shape().n_elements() == part.len() {
+                    own.tensors.insert(name.clone(), tensor.clone());
+                    continue;
+                }
                 let bytes = dense.bytes().get(part.start * size..part.end * size).ok_or_else(|| {
                     let got = format!("shape {}", dense.shape());
                     Error::invalid(format!("`{name}` of saved states"), got, format!("at least {} elements", part.end))

@@ -7,12 +7,15 @@
 //! Nothing here waits for an array, and a push waits only for its own gradient.
 //!
 //! A store of several workers divides the updates among them. Then each worker has the states of the elements that it updates,
-//! and [`divided`] joins them for a checkpoint.
+//! and [`divided`] joins them for a checkpoint. In an asynchronous store servers have the states; [`on_server`] is their updater.
 
 mod divided;
+mod finite;
+mod on_server;
 mod on_store;
 mod options;
 
+pub use on_server::server_updater;
 pub use options::{KvStoreChoice, StoreOptions};
 
 use crate::host::Stores;
@@ -20,7 +23,7 @@ use crate::norm::{global_norm, norm_of_sums, scale};
 use indexmap::IndexMap;
 use mxrs_exec::{Imperative, autograd};
 use mxrs_format::{AlignedBytes, Tensor};
-use mxrs_kvstore::{Key, KvStore, Residual, Value};
+use mxrs_kvstore::{Family, Key, KvStore, Residual, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_optim::{Parameter, Updater};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +40,10 @@ pub(crate) struct Exchange {
     /// By device, then by parameter.
     copies: Vec<Vec<Parameter>>,
     store: Option<InUse>,
+    /// By parameter, the number of writes of the first gradient after [`Self::clip`] has summed it for the next step.
+    summed: Mutex<Vec<u64>>,
+    /// Whether the store compresses gradients.
+    is_compressing: bool,
 }
 
 /// A store that is in use.
@@ -87,7 +94,9 @@ impl Exchange {
         if decided.is_none() && copies.len() > 1 {
             tracing::warn!("The devices train apart: there is no key-value store that sums their gradients");
         }
-        let mut exchange = Self { nd: nd.clone(), updater, copies, store: None };
+        let is_compressing = decided.is_some() && options.compression.is_some();
+        let summed = Mutex::default();
+        let mut exchange = Self { nd: nd.clone(), updater, copies, store: None, summed, is_compressing };
         if let Some((store, on_store)) = decided {
             exchange.begin(store, on_store, options).context(|| "preparing the key-value store".to_owned())?;
         }
@@ -123,6 +132,11 @@ impl Exchange {
         self.updater.lock()
     }
 
+    /// Calls single operators.
+    pub fn imperative(&self) -> &Imperative {
+        &self.nd
+    }
+
     /// The copies of the parameters, by device and then by parameter.
     pub fn copies(&self) -> &[Vec<Parameter>] {
         &self.copies
@@ -149,8 +163,9 @@ impl Exchange {
     /// Returns an error if an operator or the store fails.
     pub fn step(&self) -> Result<()> {
         let _paused = autograd::pause();
-        for i in 0..self.n_params() {
-            self.reduce(i, |_| true)?;
+        let summed = std::mem::take(&mut *self.summed.lock());
+        if summed.is_empty() || summed != self.n_writes() {
+            (0..self.n_params()).try_for_each(|i| self.reduce(i, |_| true))?;
         }
         if self.is_on_store() {
             return Ok(());
@@ -203,17 +218,38 @@ impl Exchange {
     }
 
     /// Scales the gradients so that their norm over all parameters is at most `max_norm`, and returns the norm before. Of
-    /// several devices it is the norm of the sums; `are_summed` says whether every device has the sums already. Waits for
-    /// the gradients.
+    /// several devices it is the norm of the sums; `are_summed` says whether every device has the sums already. Several workers
+    /// sum their gradients now, and [`Self::step`] does not sum them again. All workers compute the same norm. Waits for the
+    /// gradients.
     ///
     /// # Errors
-    /// Fails as [`crate::clip_global_norm`] does.
+    /// Fails as [`crate::clip_global_norm`] does. Also fails if a store of several workers updates the weights: it does so key
+    /// by key, before the norm is known.
     pub fn clip(&self, max_norm: f64, are_summed: bool) -> Result<f64> {
-        if self.num_workers() > 1 && !are_summed {
-            let reason = "the sum of the gradients is known after the exchange; a trainer with update_on_kvstore = false can \
-                          call allreduce_grads before";
-            return Err(Error::not_built("clipping of gradients of several workers", reason));
+        // An asynchronous store updates by the gradient of one worker.
+        let are_added = self.store().is_some_and(|store| store.store_type().family() != Family::DistAsync);
+        let several = self.num_workers() > 1 && are_added;
+        if several && !are_summed {
+            if self.is_on_store() {
+                let got = "true, with clipping by the norm of all gradients";
+                let expected = "false: a store of several workers updates each weight before this norm is known";
+                return Err(Error::invalid("update_on_kvstore", got, expected));
+            }
+            (0..self.n_params()).try_for_each(|i| self.reduce(i, |_| true))?;
         }
+        let norm = self.scale(max_norm, are_summed || several)?;
+        if several && !are_summed {
+            *self.summed.lock() = self.n_writes();
+        }
+        Ok(norm)
+    }
+
+    /// The number of writes of the first gradient of each parameter.
+    fn n_writes(&self) -> Vec<u64> {
+        self.copies.first().map_or(Vec::new(), |copy| copy.iter().map(|param| param.grad.n_writes()).collect())
+    }
+
+    fn scale(&self, max_norm: f64, are_summed: bool) -> Result<f64> {
         let of_copy = |copy: &Vec<Parameter>| copy.iter().map(|param| param.grad.clone()).collect::<Vec<NdArray>>();
         let grads: Vec<Vec<NdArray>> = self.copies.iter().map(of_copy).collect();
         let all: Vec<&NdArray> = grads.iter().flatten().collect();

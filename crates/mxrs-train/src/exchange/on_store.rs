@@ -1,7 +1,7 @@
 //! The updater of a store: the optimizer, applied to the stored weights.
 
 use mxrs_exec::{Imperative, autograd};
-use mxrs_kvstore::{Key, Update, Value};
+use mxrs_kvstore::{Key, Update, UpdaterSettings, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_optim::{Parameter, Updater};
 use mxrs_sync::Mutex;
@@ -19,30 +19,41 @@ pub(super) struct OnStore {
     pub changed: Changed,
 }
 
+/// The parameter of a key.
+pub(super) fn name_of(key: &Key) -> String {
+    match key {
+        Key::Text(name) => name.to_string(),
+        Key::Int(number) => number.to_string(),
+    }
+}
+
+/// The parameter of an update, with its name.
+pub(super) fn parameter(nd: &Imperative, update: &Update) -> Result<Parameter> {
+    let name = name_of(&update.key);
+    let Value::Dense(grad) = &update.sum else {
+        return Err(Error::invalid(format!("gradient of `{name}`"), "row-sparse", "a dense array"));
+    };
+    let weight = update.stored.clone();
+    // The sum of some of the devices may be on another device than earlier sums.
+    let grad = match weight.device().is_host() && grad.device().is_host() {
+        true => grad.clone(),
+        false => grad.as_in_context(nd.context(), weight.device())?,
+    };
+    Ok(Parameter { name, weight, grad })
+}
+
 impl mxrs_kvstore::Updater for OnStore {
     fn update(&mut self, updates: &[Update]) -> Result<()> {
         let mut params = Vec::with_capacity(updates.len());
         for update in updates {
-            let name = match &update.key {
-                Key::Text(name) => name.to_string(),
-                Key::Int(number) => number.to_string(),
-            };
-            let Value::Dense(grad) = &update.sum else {
-                return Err(Error::invalid(format!("gradient of `{name}`"), "row-sparse", "a dense array"));
-            };
+            let name = name_of(&update.key);
             if let Some(mut weight) = self.changed.lock().remove(&name) {
                 if let Some(part) = &update.part {
                     weight = weight.reshape([weight.shape().n_elements()])?.slice(part.start, part.end)?;
                 }
                 update.stored.copy_with_priority(&weight, update.priority)?;
             }
-            let weight = update.stored.clone();
-            // The sum of some of the devices may be on another device than earlier sums.
-            let grad = match weight.device().is_host() && grad.device().is_host() {
-                true => grad.clone(),
-                false => grad.as_in_context(self.nd.context(), weight.device())?,
-            };
-            params.push(Parameter { name, weight, grad });
+            params.push(parameter(&self.nd, update)?);
         }
         let _paused = autograd::pause();
         self.updater.lock().update_all(&self.nd, &params)
@@ -50,5 +61,15 @@ impl mxrs_kvstore::Updater for OnStore {
 
     fn is_elementwise(&self) -> bool {
         self.updater.lock().optimizer().is_elementwise()
+    }
+
+    fn settings(&self) -> Option<UpdaterSettings> {
+        match self.updater.lock().describe() {
+            Ok((name, settings)) => Some(UpdaterSettings { name, settings }),
+            Err(error) => {
+                tracing::error!("{error}");
+                None
+            }
+        }
     }
 }

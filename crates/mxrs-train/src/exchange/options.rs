@@ -94,7 +94,7 @@ impl StoreOptions {
         let on_store = match self.update_on_kvstore {
             Some(false) if store_type.must_update() => return refused("false", "true".into()),
             Some(true) if !store_type.can_update() => return refused("true", "false".into()),
-            Some(true) if of.has_scalars && store.num_workers() > 1 => {
+            Some(true) if of.has_scalars && store.num_workers() > 1 && !store_type.must_update() => {
                 return refused("true", "false for an optimizer with a schedule of its own".into());
             }
             Some(true) if of.n_at_once > 1 => {

@@ -101,7 +101,8 @@ impl Module {
         labels: &[DataDesc],
         with_gradients: bool,
     ) -> Result<Executor> {
-        let graph = &self.graph;
+        let graph = self.bound_graph(with_gradients);
+        let scaling = self.scaling.as_ref().filter(|_| with_gradients);
         let inputs: Vec<(&str, Shape)> =
             data.iter().chain(labels).map(|desc| (desc.name.as_str(), desc.shape.clone())).collect();
         let given = self.given_params(&inputs);
@@ -113,7 +114,8 @@ impl Module {
             let fixed = self.names.fixed_params.iter().chain(&self.names.labels);
             let known = |name: &&String| graph.find(name).is_some();
             let mut requests = GradRequests::all(self.how.grad_req);
-            for name in fixed.chain(labels.iter().map(|desc| &desc.name)).filter(known) {
+            let scales = scaling.iter().flat_map(|scaling| &scaling.variables);
+            for name in fixed.chain(labels.iter().map(|desc| &desc.name)).chain(scales).filter(known) {
                 requests = requests.with(name, GradReq::Null);
             }
             let of_inputs = if self.how.inputs_need_grad { self.how.grad_req } else { GradReq::Null };
@@ -124,11 +126,13 @@ impl Module {
         let gradients = with_gradients.then(requests);
         let device = self.contexts.get(context).copied().unwrap_or(self.options.device);
         let options = BindOptions { device, dtypes, shapes, pool, gradients, ..self.options.clone() };
-        Executor::simple_bind(graph, &self.context, &inputs, &options).context(|| {
+        let executor = Executor::simple_bind(graph, &self.context, &inputs, &options).context(|| {
             let shapes: Vec<String> = inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect();
             let place = if self.contexts.len() > 1 { format!(" on {device}") } else { String::new() };
             format!("binding the network to {}{place}", shapes.join(", "))
-        })
+        })?;
+        scaling.map_or(Ok(()), |scaling| scaling.write(&executor))?;
+        Ok(executor)
     }
 
     /// Shapes and dtypes of the parameters that the module has or was loaded with. Not all of them follow from the inputs: a

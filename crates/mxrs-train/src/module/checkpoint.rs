@@ -90,7 +90,8 @@ impl Module {
         if let Some(exchange) = self.exchange.as_ref().filter(|_| self.n_workers() == 1) {
             copies.residuals = exchange.residuals()?;
         }
-        TrainingState { position, optimizer, random, copies, best, run }.save(prefix, params)?;
+        let loss_scaler = self.loss_scaler().cloned();
+        TrainingState { position, optimizer, random, copies, best, loss_scaler, run }.save(prefix, params)?;
         tracing::info!("Saved checkpoint to \"{}\"", position.path(prefix, ".params").display());
         tracing::info!("Saved optimizer state to \"{}\"", position.path(prefix, ".states").display());
         Ok(())
@@ -115,6 +116,9 @@ impl Module {
             if self.n_workers() == 1 && state.copies.n_devices == self.contexts.len() {
                 exchange.set_residuals(&state.copies.residuals)?;
             }
+        }
+        if let Some(saved) = &state.loss_scaler {
+            self.restore_loss_scaler(saved)?;
         }
         // The random numbers of a checkpoint are those of worker 0. The others keep their own, which differ.
         if self.is_first_worker() {

@@ -57,7 +57,7 @@ impl Module {
         Ok(self)
     }
 
-    fn expect_unbound(&self, method: &str) -> Result<()> {
+    pub(super) fn expect_unbound(&self, method: &str) -> Result<()> {
         match self.groups.is_empty() {
             true => Ok(()),
             false => Err(Error::invalid("module", format!("{method} after bind"), format!("{method} before bind"))),

@@ -3,6 +3,7 @@
 use super::guard::{FiniteWatch, LabelCheck, diverged, not_finite, tell_bad_records};
 use super::training::Training;
 use super::{BindFor, CheckpointOptions, FitOptions, Module};
+use crate::LossScaler;
 use crate::callback::{BatchEnd, Callbacks, EpochEnd, LogValidationMetrics, fixed};
 use crate::exchange::Exchange;
 use crate::metric::EvalMetric;
@@ -244,7 +245,8 @@ impl Module {
                 all.report.train = metric.get_global()?;
             }
             for callback in &mut callbacks.batch_end {
-                callback.batch_end(&mut BatchEnd { epoch, nbatch, waited, metric: Some(&mut *metric) })?;
+                let loss_scale = self.loss_scaler().map(LossScaler::scale);
+                callback.batch_end(&mut BatchEnd { epoch, nbatch, waited, loss_scale, metric: Some(&mut *metric) })?;
             }
             nbatch += 1;
             let is_last = next.is_none();

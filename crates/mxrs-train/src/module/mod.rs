@@ -16,6 +16,7 @@ mod optimizer;
 mod options;
 mod params;
 mod run;
+mod scaling;
 mod score;
 mod training;
 mod workers;
@@ -34,6 +35,7 @@ use mxrs_format::Checkpoint;
 use mxrs_graph::{Graph, NodeId};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_types::{DType, Device, Error, Result};
+use scaling::Scaling;
 use std::cell::RefCell;
 use training::Training;
 
@@ -57,6 +59,8 @@ pub struct Module {
     is_initialized: bool,
     /// The optimizer, the parameters that it updates, and the store.
     exchange: Option<Exchange>,
+    /// Set if losses are multiplied by a loss scale.
+    scaling: Option<Scaling>,
     /// The current training. It is in a `RefCell` because saving a checkpoint takes `&self` and may assign a number to
     /// the training.
     training: RefCell<Training>,
@@ -112,6 +116,7 @@ impl Module {
             loaded: None,
             is_initialized: false,
             exchange: None,
+            scaling: None,
             training: RefCell::default(),
         })
     }
@@ -119,7 +124,7 @@ impl Module {
     /// Mixed precision, like MXNet's AMP: executors bound by [`bind`](Self::bind) compute in this 16-bit type where that is
     /// faster. Parameters, gradients, checkpoints, inputs and outputs stay in float32, and the graph itself is not changed,
     /// so checkpoints are the same as those of a training in float32. `bind` refuses types other than bfloat16 and float16.
-    /// Gradients in float16 may overflow, because the loss is not scaled.
+    /// In float16 small gradients become 0; [`loss_scaling`](Self::loss_scaling) prevents that.
     #[must_use]
     pub fn amp(mut self, short: DType) -> Self {
         self.options.autocast = Some(short);

@@ -35,8 +35,8 @@ impl Module {
     /// chooses another store.
     ///
     /// # Errors
-    /// Returns an error if the module is not bound for training, if a setting of the optimizer is out of range, or if the
-    /// learning rate or an attribute is not a number.
+    /// Returns an error if the module is not bound for training, if a setting of the optimizer is out of range, if the
+    /// learning rate or an attribute is not a number, or if losses are scaled and gradients compressed.
     pub fn init_optimizer(&mut self, optimizer: impl Into<Updater>) -> Result<()> {
         self.init_optimizer_with(optimizer, &StoreOptions::default())
     }
@@ -66,6 +66,9 @@ impl Module {
             && matches!(store.store_type().family(), Family::DistSync | Family::P3)
         {
             exchange.updater().set_rescale_grad(1.0 / (batch_size * store.num_workers()) as f64);
+        }
+        if self.loss_scaler().is_some() {
+            exchange.expect_scalable()?;
         }
         self.exchange = Some(exchange);
         Ok(())

@@ -37,6 +37,9 @@ impl Module {
     /// Fails as [`mxrs_exec::Executor::backward`] does.
     pub fn backward(&mut self, head_grads: &[NdArray]) -> Result<()> {
         let _call = api_call("Module::backward");
+        if self.loss_scaler().is_some() && !head_grads.is_empty() {
+            return self.group()?.backward(&self.nd, &self.scaled(head_grads)?);
+        }
         self.group()?.backward(&self.nd, head_grads)
     }
 
@@ -49,24 +52,30 @@ impl Module {
         self.backward(&[])
     }
 
-    /// Updates the parameters by the gradients of the last batch; does not wait for the updates.
+    /// Updates the parameters by the gradients of the last batch; does not wait for the updates. With a
+    /// [loss scale](Self::loss_scaling) it waits for the gradients, and skips the step if one is not finite.
     ///
     /// # Errors
-    /// Returns an error if the module has no optimizer, or if an operator fails.
+    /// Returns an error if the module has no optimizer, or if an operator fails. Also fails if gradients are not finite even
+    /// with the smallest loss scale.
     pub fn update(&mut self) -> Result<()> {
         let _call = api_call("Module::update");
-        self.exchange()?.step()
+        match self.loss_scaler() {
+            Some(_) => self.update_scaled(),
+            None => self.exchange()?.step(),
+        }
     }
 
     /// Scales the gradients of the last batch so that their norm over all parameters, divided by the batch size, is at most
-    /// `max_norm`; returns that norm before scaling. Of several contexts it is the norm of the sums of their gradients. Waits
-    /// for the gradients.
+    /// `max_norm`; returns that norm before scaling. Of several contexts and workers it is the norm of the sums of their
+    /// gradients, divided by the batch size of all workers; all workers call this function. Waits for the gradients.
     ///
     /// # Errors
-    /// Returns an error if the module has no optimizer, or if an operator fails.
+    /// Returns an error if the module has no optimizer, if an operator fails, or if a store of several workers updates the
+    /// weights.
     pub fn clip_gradients(&mut self, max_norm: f64) -> Result<f64> {
-        let batch_size = self.batch_size()? as f64;
-        Ok(self.exchange()?.clip(max_norm * batch_size, false)? / batch_size)
+        let factor = (self.batch_size()? * self.n_workers()) as f64 * self.loss_scale();
+        Ok(self.exchange()?.clip(max_norm * factor, false)? / factor)
     }
 
     /// Outputs of the batch that ran last. The next batch of the same shapes overwrites them. The parts of several contexts
@@ -94,7 +103,7 @@ impl Module {
             concatenate(&self.nd, &parts, &whole)?;
             Ok(whole)
         };
-        group.data.iter().map(|desc| grad(&desc.name)).collect()
+        self.unscaled(group.data.iter().map(|desc| grad(&desc.name)).collect::<Result<_>>()?)
     }
 
     /// Updates the metric with labels and outputs of the last batch, of which the last `pad` rows are padding; does not wait

@@ -48,7 +48,8 @@ impl Module {
             self.forward(batch, false)?;
             self.update_metric(metric, pad)?;
             for callback in &mut *callbacks {
-                callback.batch_end(&mut BatchEnd { epoch, nbatch, waited, metric: Some(&mut *metric) })?;
+                let loss_scale = None;
+                callback.batch_end(&mut BatchEnd { epoch, nbatch, waited, loss_scale, metric: Some(&mut *metric) })?;
             }
             nbatch += 1;
         }

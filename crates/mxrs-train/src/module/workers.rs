@@ -2,25 +2,25 @@
 
 use super::Module;
 use super::copies::mean;
-use mxrs_kvstore::KvStore;
+use mxrs_kvstore::{Family, KvStore};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result, ResultExt};
 use std::sync::Arc;
 
 impl Module {
-    /// The store, if it connects several workers.
+    /// The store, if it connects several workers that wait for each other. Those of an asynchronous store do not.
     fn workers(&self) -> Option<&Arc<dyn KvStore>> {
-        self.kvstore().filter(|store| store.num_workers() > 1)
+        self.kvstore().filter(|store| store.num_workers() > 1 && store.store_type().family() != Family::DistAsync)
     }
 
     /// The number of workers that the store connects; 1 without a store.
     pub(super) fn n_workers(&self) -> usize {
-        self.workers().map_or(1, |store| store.num_workers())
+        self.kvstore().map_or(1, |store| store.num_workers())
     }
 
     /// Whether this is the worker that writes checkpoints.
     pub(super) fn is_first_worker(&self) -> bool {
-        self.workers().is_none_or(|store| store.rank() == 0)
+        self.kvstore().is_none_or(|store| store.rank() == 0)
     }
 
     /// Whether any worker says yes. All workers must call this function.

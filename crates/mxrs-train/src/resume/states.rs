@@ -3,6 +3,7 @@
 use super::contexts::{DeviceCopies, number, put_random, take_random};
 use super::run::Head;
 use super::{Position, Run, split};
+use crate::LossScaler;
 use mxrs_format::pickle::PickledStates;
 use mxrs_format::safetensors::SafeTensors;
 use mxrs_format::{Checkpoint, Options, write_atomically};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "mxrs.states.v1";
 const BEST: &str = "train.best";
+const LOSS_SCALE: &str = "train.loss_scale";
 
 /// States of the optimizer as they were read from a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +41,8 @@ pub struct TrainingState {
     pub copies: DeviceCopies,
     /// The best epoch so far and its metric value.
     pub best: Option<(u64, f64)>,
+    /// The loss scale, if losses were scaled.
+    pub loss_scaler: Option<LossScaler>,
     /// The training that wrote the file.
     pub run: Run,
 }
@@ -99,6 +103,7 @@ impl TrainingState {
         metadata.insert("train.params.crc32".to_owned(), params.1.to_string());
         self.copies.put(&mut tensors, &mut metadata);
         metadata.extend(self.best.map(best_entry));
+        metadata.extend(self.loss_scaler.iter().map(|scaler| (LOSS_SCALE.to_owned(), scaler.to_text())));
         metadata.extend(self.run.entries());
         SafeTensors { tensors, metadata }
     }
@@ -121,16 +126,18 @@ impl TrainingState {
             let (epoch, value) = text.split_once(' ')?;
             Some((epoch.parse().ok()?, value.parse().ok()?))
         });
+        let loss_scaler = metadata.shift_remove(LOSS_SCALE);
+        let loss_scaler = loss_scaler.map(|text| LossScaler::from_text(&text)).transpose()?;
         let run = Run::take(&mut metadata)?;
         let optimizer = OptimizerStates::Own(SavedStates { tensors, metadata });
-        Ok((Self { position, optimizer, random, copies, best, run }, len, checksum))
+        Ok((Self { position, optimizer, random, copies, best, loss_scaler, run }, len, checksum))
     }
 
     /// The state of a training that MXNet saved at this position.
     fn pickled(position: Position, path: &Path) -> Result<Self> {
         let optimizer = OptimizerStates::Pickled(PickledStates::load(path, &Options::default())?);
         let (random, copies) = (Vec::new(), DeviceCopies::default());
-        Ok(Self { position, optimizer, random, copies, best: None, run: Run::default() })
+        Ok(Self { position, optimizer, random, copies, best: None, loss_scaler: None, run: Run::default() })
     }
 }
 
@@ -270,6 +277,7 @@ mod tests {
                 random,
                 copies: DeviceCopies::default(),
                 best,
+                loss_scaler: None,
                 run,
             };
             let params = Checkpoint::new(IndexMap::from([("w".to_owned(), tensor())]), IndexMap::new());

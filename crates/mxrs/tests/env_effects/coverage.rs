@@ -6,7 +6,7 @@ use mxrs_env::{Capability, Registered, field_paths, registry};
 use std::path::Path;
 
 /// The test files that observe effects, without `rules.rs`, which names all variables.
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 23] = [
     include_str!("threads.rs"),
     include_str!("device.rs"),
     include_str!("distributed.rs"),
@@ -17,6 +17,7 @@ const SOURCES: [&str; 22] = [
     include_str!("kvstore_gpus.rs"),
     include_str!("reports.rs"),
     include_str!("resources.rs"),
+    include_str!("servers.rs"),
     include_str!("planner.rs"),
     include_str!("pools.rs"),
     include_str!("quantization.rs"),

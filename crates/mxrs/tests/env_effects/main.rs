@@ -26,9 +26,12 @@ mod quantization;
 mod reports;
 mod resources;
 mod rules;
+#[cfg(feature = "grpc")]
+mod servers;
 mod threads;
 mod training;
 mod tuning;
+mod variables;
 mod workers;
 
 use log_lines::log_lines;

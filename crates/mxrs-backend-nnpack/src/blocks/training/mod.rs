@@ -15,6 +15,8 @@ mod recompute;
 mod sums;
 mod sweep;
 
+pub use forward::put;
+
 use super::Build;
 use super::batch_norm::{Factors, Run, normalize};
 use crate::epilogue::Bounds;

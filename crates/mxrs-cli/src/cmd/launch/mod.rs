@@ -1,12 +1,15 @@
 //! `mxrs launch`: starts the workers of a distributed training, merges their output, and ends all when one fails.
 //!
-//! `job.rs` is the record of a running job, which `mxrs kill` reads; `workers.rs` starts and watches processes; `output.rs`
-//! merges what they print; `mpi.rs`, `slurm.rs` and `manifest.rs` make the commands and files of the other launchers.
+//! `job.rs` is the record of a running job, which `mxrs kill` reads; `workers.rs` starts and watches processes; `running.rs` is
+//! one process; `servers.rs` makes those that keep values; `output.rs` merges what they print; `mpi.rs`, `slurm.rs` and
+//! `manifest.rs` make the commands and files of the other launchers.
 
 pub mod job;
 mod manifest;
 mod mpi;
 mod output;
+mod running;
+mod servers;
 mod slurm;
 mod workers;
 
@@ -39,7 +42,7 @@ pub struct Args {
     /// Number of workers
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub num_workers: u32,
-    /// Number of servers; without effect, because the workers of dist_sync keep and update the values
+    /// Number of servers, which keep and update the values of dist_async; the other stores have none
     #[arg(short = 's', long, value_name = "N")]
     pub num_servers: Option<u32>,
     /// File with one host per line, `host` or `host slots=N`
@@ -51,7 +54,7 @@ pub struct Args {
     /// Variable for the workers, as NAME:VALUE; may be repeated
     #[arg(long, value_name = "NAME:VALUE", value_parser = pair)]
     pub env_worker: Vec<(String, String)>,
-    /// Variable for the servers; without effect
+    /// Variable for the servers, as NAME:VALUE; may be repeated
     #[arg(long, value_name = "NAME:VALUE", value_parser = pair)]
     pub env_server: Vec<(String, String)>,
     /// Variable of this environment that the workers on other machines get too; may be repeated
@@ -60,6 +63,9 @@ pub struct Args {
     /// Divide messages into slices that are sent by priority: the store p3 in place of dist_sync
     #[arg(long)]
     pub p3: bool,
+    /// Number of times that a worker or server which fails is started again: with dist_async the others go on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub max_restarts: u32,
     /// Seconds that a worker waits for another one before it fails [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub timeout: Option<u32>,
@@ -140,11 +146,13 @@ pub fn run(args: &Args) -> Outcome {
     if let (Some(_), Launcher::Local | Launcher::Slurm | Launcher::K8s) = (&args.hostfile, launcher) {
         return Err(Failure::Usage("--hostfile: only --launcher ssh and mpi use it".into()));
     }
-    if args.num_servers.is_some_and(|n| n > 0) {
-        tracing::warn!("--num-servers has no effect: the workers of dist_sync keep and update the values");
+    if launcher != Launcher::Local && args.num_servers.is_some_and(|n| n > 0) {
+        tracing::warn!(
+            "--num-servers: only --launcher local starts servers; on other machines start them with DMLC_ROLE=server"
+        );
     }
-    if !args.env_server.is_empty() {
-        tracing::warn!("--env-server has no effect: a job has workers only");
+    if launcher != Launcher::Local && args.max_restarts > 0 {
+        tracing::warn!("--max-restarts: only --launcher local starts processes again");
     }
     match launcher {
         Launcher::Local => workers::run(args),

@@ -14,8 +14,8 @@ pub enum To {
 }
 
 /// Starts a thread that copies the lines of a stream, each with `[worker R HH:MM:SS.mmm]` before it (UTC). Lines of several
-/// workers are not mixed. `rank` is `None` for a program that marks the lines itself.
-pub fn forward(stream: impl Read + Send + 'static, rank: Option<u32>, to: To) -> JoinHandle<()> {
+/// processes are not mixed. `name` is `worker R` or `server R`; `None` for a program that marks the lines itself.
+pub fn forward(stream: impl Read + Send + 'static, name: Option<String>, to: To) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
@@ -23,7 +23,7 @@ pub fn forward(stream: impl Read + Send + 'static, rank: Option<u32>, to: To) ->
             if !line.ends_with(b"\n") {
                 line.push(b'\n');
             }
-            let mark = rank.map_or(String::new(), |rank| format!("[worker {rank} {}] ", clock(SystemTime::now())));
+            let mark = name.as_ref().map_or(String::new(), |name| format!("[{name} {}] ", clock(SystemTime::now())));
             // If the reader of the output has gone, the lines are dropped, so that the workers do not block.
             let _ = match to {
                 To::Out => write(&mut std::io::stdout().lock(), &mark, &line),

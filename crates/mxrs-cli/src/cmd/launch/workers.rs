@@ -2,15 +2,15 @@
 
 use super::Args;
 use super::job::{Job, Process, Record};
-use super::output::{To, forward};
+use super::running::{Name, Running};
+use super::servers;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt;
 use mxrs::Error;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use std::ffi::OsString;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::JoinHandle;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// The pause between two looks at the processes.
@@ -22,37 +22,13 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long processes may take to end after Ctrl-C, in which they write a checkpoint.
 const CHECKPOINT: Duration = Duration::from_secs(60);
 
-/// A process of the job.
-struct Running {
-    /// `None` for a program that starts all workers.
-    rank: Option<u32>,
-    child: Child,
-    output: Vec<JoinHandle<()>>,
-    ended: Option<ExitStatus>,
-}
-
-impl Running {
-    fn name(&self) -> String {
-        self.rank.map_or("the launcher's program".to_owned(), |rank| format!("worker {rank}"))
-    }
-
-    /// Sends a signal to the process and to those that it has started, unless it has ended.
-    fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let (None, Some(pid)) = (self.ended, pid) {
-            // The process may have ended in this moment.
-            let _ = kill_process_group(pid, signal);
-        }
-    }
-}
-
-/// Starts the workers on this machine, and waits for them.
+/// Starts the workers and servers on this machine, and waits for them.
 ///
 /// # Errors
 /// Fails if a process cannot be started, with the exit code of the first worker that failed, or if a signal has arrived.
 pub fn run(args: &Args) -> Outcome {
     let job = Job::create()?;
-    let mut commands = Vec::new();
+    let (mut commands, of_servers) = servers::commands(args, &job)?;
     for rank in 0..args.num_workers {
         let mut command = program(&args.command)?;
         let folder = job.folder().display().to_string();
@@ -74,12 +50,13 @@ pub fn run(args: &Args) -> Outcome {
                 variables.push((name.to_owned(), value.to_owned()));
             }
         }
+        variables.extend(of_servers.iter().cloned());
         if args.dry_run {
             println!("{} {}", assignments(&variables), shown(&args.command));
             continue;
         }
         command.envs(variables);
-        commands.push((Some(rank), command));
+        commands.push((Name::Worker(rank), command));
     }
     if args.dry_run { Ok(()) } else { watch(&job, commands, args) }
 }
@@ -94,10 +71,10 @@ pub fn run_program(args: &Args, command: &[OsString]) -> Outcome {
         return Ok(());
     }
     let job = Job::create()?;
-    watch(&job, vec![(None, program(command)?)], args)
+    watch(&job, vec![(Name::Program, program(command)?)], args)
 }
 
-fn program(command: &[OsString]) -> Outcome<Command> {
+pub fn program(command: &[OsString]) -> Outcome<Command> {
     let Some((name, arguments)) = command.split_first() else {
         return Err(Failure::Usage("COMMAND: the command of a worker is needed".into()));
     };
@@ -109,7 +86,7 @@ fn program(command: &[OsString]) -> Outcome<Command> {
 }
 
 /// Variables as a shell writes them.
-fn assignments(variables: &[(String, String)]) -> String {
+pub fn assignments(variables: &[(String, String)]) -> String {
     let one = |(name, value): &(String, String)| format!("{name}={}", quoted(value));
     variables.iter().map(one).collect::<Vec<_>>().join(" ")
 }
@@ -129,30 +106,20 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn watch(job: &Job, commands: Vec<(Option<u32>, Command)>, args: &Args) -> Outcome {
+fn watch(job: &Job, commands: Vec<(Name, Command)>, args: &Args) -> Outcome {
     let mut all = Vec::new();
-    for (rank, mut command) in commands {
-        let started =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
-        let mut child = match started {
-            Ok(child) => child,
+    for (name, command) in commands {
+        match Running::start(name, command) {
+            Ok(running) => all.push(running),
             Err(error) => {
                 end(&mut all, Signal::KILL, GRACE);
-                let name = command.get_program().to_string_lossy().into_owned();
-                return Err(Failure::Run(Error::io(name, &error).context("starting a worker")));
+                return Err(Failure::Run(error));
             }
-        };
-        let mut output = Vec::new();
-        output.extend(child.stdout.take().map(|stream| forward(stream, rank, To::Out)));
-        output.extend(child.stderr.take().map(|stream| forward(stream, rank, To::Err)));
-        all.push(Running { rank, child, output, ended: None });
+        }
     }
-    let process = |pid| Process::find(pid).unwrap_or(Process { pid, started: 0 });
-    let workers = all.iter().map(|running| process(running.child.id())).collect();
-    let record = Record { launcher: process(std::process::id()), workers, command: shown(&args.command) };
-    let result = job.write(&record).and_then(|()| {
+    let result = record(job, &all, args).and_then(|()| {
         tracing::info!("job {}: `mxrs kill {}` ends it", job.name(), job.name());
-        wait(&mut all)
+        wait(job, &mut all, args)
     });
     // After a failure of this program, no worker may go on: no program would wait for it.
     end(&mut all, Signal::KILL, GRACE);
@@ -163,15 +130,24 @@ fn watch(job: &Job, commands: Vec<(Option<u32>, Command)>, args: &Args) -> Outco
     result
 }
 
-/// Waits until all processes have ended. Ends all if one fails, or if a signal arrives.
-fn wait(all: &mut [Running]) -> Outcome {
+/// Writes the record of the job.
+fn record(job: &Job, all: &[Running], args: &Args) -> Outcome {
+    let process = |pid| Process::find(pid).unwrap_or(Process { pid, started: 0 });
+    let workers = all.iter().map(|running| process(running.child.id())).collect();
+    job.write(&Record { launcher: process(std::process::id()), workers, command: shown(&args.command) })
+}
+
+/// Waits until all processes have ended. Ends all if one fails that is not started again, or if a signal arrives.
+fn wait(job: &Job, all: &mut [Running], args: &Args) -> Outcome {
     let mut failed: Option<(String, Instant)> = None;
     let mut code = 0u8;
+    let (mut n_restarts, mut workers_ended) = (0, None);
     loop {
         if interrupt::check().is_err() {
             end(all, Signal::TERM, CHECKPOINT);
             return Err(Failure::Interrupted);
         }
+        let mut is_changed = false;
         for running in all.iter_mut().filter(|running| running.ended.is_none()) {
             running.ended = running.child.try_wait().map_err(|error| Failure::Run(Error::from_io(&error)))?;
             if let Some(status) = running.ended.filter(|status| !status.success()) {
@@ -180,13 +156,31 @@ fn wait(all: &mut [Running]) -> Outcome {
                     (None, signal) => format!("{} was ended by signal {}", running.name(), signal.unwrap_or(0)),
                 };
                 tracing::error!("{what}");
+                if failed.is_none() && n_restarts < args.max_restarts {
+                    n_restarts += 1;
+                    tracing::warn!("{} is started again ({n_restarts} of {})", running.name(), args.max_restarts);
+                    running.start_again().map_err(Failure::Run)?;
+                    is_changed = true;
+                    continue;
+                }
                 if failed.is_none() {
                     code = exit_code(status);
                     failed = Some((what, Instant::now()));
                 }
             }
         }
+        if is_changed {
+            record(job, all, args)?;
+        }
         let n_running = all.iter().filter(|running| running.ended.is_none()).count();
+        // Servers end when all workers have left. Those that do not, because a worker did not use them, are ended.
+        if failed.is_none() && all.iter().all(|running| running.is_server() || running.ended.is_some()) {
+            let since = *workers_ended.get_or_insert_with(Instant::now);
+            if n_running > 0 && since.elapsed() > CHECKPOINT {
+                end(all, Signal::TERM, GRACE);
+                return Ok(());
+            }
+        }
         match &failed {
             None if n_running == 0 => return Ok(()),
             Some((what, since)) if n_running == 0 || since.elapsed() > NOTICE => {
@@ -238,7 +232,7 @@ mod tests {
         let script = format!("sleep 1; touch '{}'", file.display());
         let args = parsed(&["-n", "1", "--", "sh", "-c", &script]);
         let command = program(&args.command).unwrap_or_else(|failure| panic!("{failure}"));
-        let failure = watch(&job, vec![(Some(0), command)], &args).expect_err("there is no folder");
+        let failure = watch(&job, vec![(Name::Worker(0), command)], &args).expect_err("there is no folder");
         assert!(failure.to_string().contains("job.json"), "{failure}");
         std::thread::sleep(Duration::from_millis(1500));
         assert!(!file.exists(), "the worker went on");

@@ -88,10 +88,15 @@ pub struct Training {
     /// If 1, measure the speed of reading the data without training
     #[arg(long, value_name = "0|1", default_value = "0", default_missing_value = "1", num_args = 0..=1, value_parser = switch)]
     pub test_io: bool,
-    /// Data type of the computation: float32, or bfloat16 for mixed precision, in which convolutions, fully-connected layers
-    /// and the operators after them compute in bfloat16; parameters and checkpoints stay in float32
+    /// Data type of the computation: float32, or bfloat16 or float16 for mixed precision, in which convolutions,
+    /// fully-connected layers and the operators after them compute in 16 bits; parameters and checkpoints stay in float32
     #[arg(long, value_name = "TYPE", default_value = "float32", value_parser = float_dtype)]
     pub dtype: DType,
+    /// Loss scale, for --dtype float16 only: a number by which the loss is multiplied, so that small gradients do not become
+    /// 0. A step with infinite gradients is skipped. `dynamic` begins with 65536, halves the number after such a step, and
+    /// doubles it after 2000 other steps [default: dynamic]
+    #[arg(long, value_name = "dynamic|N", allow_negative_numbers = true)]
+    pub amp_loss_scale: Option<String>,
     /// Label smoothing: the share of each label's probability that is spread over the other classes
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub label_smoothing: f64,
@@ -110,11 +115,12 @@ pub struct Training {
     pub contexts: Contexts,
     /// Key-value store that sums gradients: local sums those of several devices on the host, device on one of the devices.
     /// dist_sync, dist_device_sync and p3 also sum those of several workers, which `mxrs launch` or mpirun starts; each reads
-    /// its share of the data, and --batch-size is the number of examples of one worker
+    /// its share of the data, and --batch-size is the number of examples of one worker. dist_async (with the feature grpc) has
+    /// servers that update the weights by each gradient, and no worker waits for another
     #[arg(long, value_name = "KIND", default_value = "device")]
     pub kv_store: String,
-    /// Type of gradient compression: none, 2bit or 1bit; 2bit and 1bit require --kv-store device or
-    /// dist_sync
+    /// Type of gradient compression: none, 2bit or 1bit; 2bit and 1bit require --kv-store device, dist_sync or
+    /// dist_async
     #[arg(long, value_name = "KIND", default_value = "none")]
     pub gc_type: String,
     /// Threshold of --gc-type 2bit or 1bit [default: 0.5]

@@ -5,6 +5,7 @@ use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
 use mxrs::format::params::checkpoint_path;
 use mxrs::format::{Checkpoint, Options};
+use mxrs::train::LossScaler;
 use mxrs::train::resume::{self, Batching, Difference, OptimizerStates, Position, Restored, Run, TrainingState};
 use std::path::PathBuf;
 
@@ -100,15 +101,18 @@ impl GoingOn {
     }
 
     /// The epoch from which updates are counted as `epoch_size` per epoch. It is the first epoch if the update count is
-    /// `epoch_size` times the epochs done. Otherwise it is the current epoch, because earlier epochs had other numbers of
+    /// `epoch_size` times the epochs done, less the skipped steps. Otherwise it is the current epoch, because earlier epochs had other numbers of
     /// batches.
     pub fn anchor(&self, epoch_size: u64) -> Anchor {
         let Position { epoch, batch } = self.position;
         let by_epochs = epoch.saturating_mul(epoch_size);
+        // Batches whose step was skipped have no update.
+        let scaler = self.state.as_ref().and_then(|state| state.loss_scaler.as_ref());
+        let n_skipped = scaler.map_or(0, LossScaler::n_skipped);
         match self.state.as_ref().and_then(n_updates).map(|n| n.saturating_sub(batch)) {
             // If the states record no update count, it is computed from the epochs done.
             None => Anchor { epoch, num_update: by_epochs },
-            Some(counted) if counted == by_epochs => Anchor::default(),
+            Some(counted) if counted.saturating_add(n_skipped) == by_epochs => Anchor::default(),
             Some(counted) => Anchor { epoch, num_update: counted },
         }
     }
@@ -150,7 +154,7 @@ mod tests {
         let run = Run { number: 1, batch_size: Some(50), epoch_size: Some(30), data_seed: Some(0) };
         let optimizer = OptimizerStates::Own(states);
         let (random, copies) = (Vec::new(), DeviceCopies::default());
-        let state = Some(TrainingState { position, optimizer, random, copies, best: None, run });
+        let state = Some(TrainingState { position, optimizer, random, copies, best: None, loss_scaler: None, run });
         GoingOn { params: Checkpoint::default(), state, position, is_resumed: true, path: "net.states".into() }
     }
 

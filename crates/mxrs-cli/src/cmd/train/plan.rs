@@ -8,7 +8,7 @@ use super::store;
 use crate::exit::{Failure, Outcome};
 use crate::profiling::Wanted;
 use mxrs::models::{Initializer, Model, ModelOptions, RandomKind, model};
-use mxrs::train::Compression;
+use mxrs::train::{Compression, LossScaler};
 use mxrs::types::{DType, Device};
 
 /// The checked flags and values of a training.
@@ -41,6 +41,8 @@ pub struct Plan {
     pub contexts: Vec<Device>,
     /// The compression of gradients; `None` means no compression.
     pub compression: Option<Compression>,
+    /// The loss scale; `None` means that losses are not scaled.
+    pub loss_scaler: Option<LossScaler>,
     /// What to profile; `None` means nothing.
     pub profile: Option<Wanted>,
 }
@@ -80,13 +82,7 @@ impl Plan {
         if let Some(norm) = training.clip_norm.filter(|norm| *norm <= 0.0) {
             return Err(wrong("--clip-norm", norm, "a number above 0; leave the flag out for no limit"));
         }
-        if training.dtype == DType::F16 {
-            return Err(wrong(
-                "--dtype",
-                "float16",
-                "a type of training here, where gradients would overflow: use bfloat16 or float32",
-            ));
-        }
+        let loss_scaler = scaler(&training)?;
         if training.add_stn {
             return Err(Failure::Usage(
                 "--add_stn: the operator SpatialTransformer is not built; leave the flag out".into(),
@@ -113,6 +109,7 @@ impl Plan {
             kind,
             contexts,
             compression,
+            loss_scaler,
             profile,
             batch_size,
             num_layers: training.num_layers.or(defaults.num_layers),
@@ -175,6 +172,34 @@ impl Plan {
             }
         })
     }
+}
+
+/// The loss scale of a training in float16.
+fn scaler(training: &Training) -> Outcome<Option<LossScaler>> {
+    let given = training.amp_loss_scale.as_deref();
+    if training.dtype != DType::F16 {
+        return match given {
+            None => Ok(None),
+            Some(_) => Err(Failure::Usage("--amp-loss-scale: only --dtype float16 scales the loss".into())),
+        };
+    }
+    if training.gc_type != "none" {
+        return Err(wrong("--gc-type", &training.gc_type, "none, which --dtype float16 requires"));
+    }
+    let expected = "`dynamic` or a positive number";
+    let scaler = match given.unwrap_or("dynamic") {
+        "dynamic" => LossScaler::dynamic(),
+        text => {
+            let fixed = text.parse().ok().map(LossScaler::fixed).and_then(Result::ok);
+            fixed.ok_or_else(|| wrong("--amp-loss-scale", text, expected))?
+        }
+    };
+    if training.monitor_nan && scaler.is_dynamic() {
+        let text = "--monitor-nan: a dynamic loss scale makes gradients infinite at first, which would end the training; use \
+                    --amp-loss-scale with a number";
+        return Err(Failure::Usage(text.into()));
+    }
+    Ok(Some(scaler))
 }
 
 fn failed(error: mxrs::Error) -> Failure {

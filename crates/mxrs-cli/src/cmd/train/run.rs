@@ -42,6 +42,9 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     contexts::check(&runtime, &plan.contexts)?;
     let options = BindOptions { autocast: plan.autocast(), ..runtime.bind_options() };
     let host = On { runtime: runtime.clone(), options };
+    if runtime.is_server() {
+        return together::serve(plan, &runtime);
+    }
     let workers = if plan.training.test_io { None } else { store::workers(&plan.training, &host)? };
     let share = workers
         .as_ref()
@@ -54,7 +57,9 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         return test_io::run(plan, &mut *source.train);
     }
     let mut epoch_size = source.n_examples.div_ceil(plan.batch_size as u64);
-    if let Some(store) = &workers {
+    // Workers of an asynchronous store do not wait for each other.
+    let waiting = workers.as_ref().filter(|store| !store.store_type().must_update());
+    if let Some(store) = waiting {
         (source, epoch_size) = together::equal_epochs(&**store, source, epoch_size)?;
     }
     // The lock is taken before the search for a checkpoint, because another training could write a newer checkpoint. The
@@ -62,13 +67,13 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let prefix = plan.training.model_prefix.as_deref().filter(|_| share.rank == 0);
     let lock = prefix.map(PrefixLock::take).transpose()?.map(Arc::new);
     let from = GoingOn::open(plan)?;
-    if let Some(store) = &workers {
+    if let Some(store) = waiting {
         together::same_checkpoint(&**store, from.as_ref().map(|from| from.position))?;
     }
     if let Some(from) = &from {
         from.check(&batching(plan, epoch_size))?;
     }
-    let schedule = Schedule::new(plan, epoch_size)?;
+    let schedule = Schedule::new(plan, together::updates_per_epoch(workers.as_deref(), epoch_size))?;
     let mut fit = fit_options(plan)?;
     // A checkpoint of this training has all parameters; given parameters lack those of the new layers.
     fit.init.allow_missing = from.is_none();
@@ -78,6 +83,9 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let mut metric = metrics(plan.training.top_k, &losses(plan))?;
     let module = Module::new(&host, &graph).map_err(Failure::binding)?;
     let mut module = module.contexts(plan.contexts.iter().copied()).map_err(Failure::binding)?;
+    if let Some(scaler) = &plan.loss_scaler {
+        module = module.loss_scaling(scaler.clone()).map_err(Failure::binding)?;
+    }
     let (data, labels) = (source.train.provide_data().to_vec(), source.train.provide_label().to_vec());
     module.bind(&data, &labels, BindFor::default()).map_err(Failure::binding)?;
     let params = from.as_ref().map(|from| &from.params).or(given.as_ref().map(|given| &given.params));

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The key-value stores that are built, each with whether it compresses gradients.
-const BUILT: [(&str, bool); 10] = [
+const BUILT: [(&str, bool); 13] = [
     ("local", false),
     ("local_update_cpu", false),
     ("local_allreduce_cpu", false),
@@ -20,9 +20,12 @@ const BUILT: [(&str, bool); 10] = [
     ("dist_sync_device", true),
     ("dist_device_sync", true),
     ("p3", false),
+    ("dist_async", true),
+    ("dist_async_device", true),
+    ("dist_device_async", true),
 ];
 /// Key-value stores of several machines that are not built.
-const NOT_BUILT: [&str; 5] = ["dist_async", "dist_async_device", "dist_device_async", "horovod", "byteps"];
+const NOT_BUILT: [&str; 2] = ["horovod", "byteps"];
 
 fn usage<T>(message: String) -> Outcome<T> {
     Err(Failure::Usage(message))
@@ -36,7 +39,10 @@ fn usage<T>(message: String) -> Outcome<T> {
 pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
     let store = training.kv_store.to_lowercase();
     if NOT_BUILT.contains(&store.as_str()) {
-        return usage(format!("--kv-store: `{store}` is not built; for several machines: dist_sync or p3"));
+        return usage(format!("--kv-store: `{store}` is not built; for several machines: dist_sync, p3 or dist_async"));
+    }
+    if !cfg!(feature = "grpc") && store.parse::<StoreType>().is_ok_and(|store| store.must_update()) {
+        return usage(format!("--kv-store: `{store}` needs the feature grpc, which this build is without"));
     }
     if store == "nccl" {
         return usage(
@@ -92,7 +98,9 @@ pub fn options(
     workers: Option<&Arc<dyn KvStore>>,
 ) -> Outcome<StoreOptions> {
     if let Some(store) = workers {
-        return Ok(StoreOptions { compression, ..StoreOptions::new(Arc::clone(store)) });
+        // The norm is known when all gradients are summed, so every worker updates its own weights then.
+        let update_on_kvstore = training.clip_norm.map(|_| false);
+        return Ok(StoreOptions { compression, update_on_kvstore, ..StoreOptions::new(Arc::clone(store)) });
     }
     if n_contexts == 1 && compression.is_none() {
         return Ok(StoreOptions::new(KvStoreChoice::None));

@@ -1,10 +1,15 @@
 //! What the workers of a training must have in common before it begins.
 
 use super::examples::Source;
+use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
-use mxrs::Error;
+use crate::interrupt;
+use mxrs::kvstore::StoreType;
 use mxrs::train::KvStore;
 use mxrs::train::resume::Position;
+use mxrs::{Error, Runtime};
+use mxrs_sync::atomic::Ordering;
+use std::sync::Arc;
 
 /// Gives every worker epochs of the same number of batches: that of the worker with the most examples. Returns this number too.
 ///
@@ -20,6 +25,30 @@ pub fn equal_epochs(store: &dyn KvStore, source: Source, epoch_size: u64) -> Out
     }
     tracing::info!("worker {}: epochs of {most} batches instead of {own}, as other workers have", store.rank());
     Ok((source.resized(most)?, most))
+}
+
+/// The number of updates of a weight in an epoch of this number of batches. The servers of an asynchronous store count those of
+/// all workers.
+pub fn updates_per_epoch(store: Option<&dyn KvStore>, epoch_size: u64) -> u64 {
+    match store {
+        Some(store) if store.store_type().must_update() => epoch_size.saturating_mul(store.num_workers() as u64),
+        _ => epoch_size,
+    }
+}
+
+/// Runs this process as a server, until all workers have left.
+///
+/// # Errors
+/// Fails as [`Runtime::run_server`] does.
+pub fn serve(plan: &Plan, runtime: &Runtime) -> Outcome {
+    let store: StoreType = plan.training.kv_store.parse().map_err(Failure::binding)?;
+    if !store.must_update() {
+        tracing::warn!("the store `{store}` has no servers: this process has nothing to do");
+        return Ok(());
+    }
+    let flag = interrupt::flag();
+    runtime.run_server(Some(Arc::clone(&flag))).map_err(Failure::from)?;
+    if flag.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
 /// Checks that all workers begin with the same checkpoint, or all without one.

@@ -1,6 +1,6 @@
 //! The end of a group: by a failure, or because its training is done.
 
-use super::{NAPS, Talker, complete};
+use super::{NAPS, Talker};
 use crate::dist::packet::{Header, Kind, Packet};
 use mxrs_types::Error;
 use std::sync::Arc;
@@ -17,8 +17,6 @@ impl Talker {
         }
         tracing::error!("worker {}: the distributed training ends: {error}", self.wire.rank());
         self.failed = Some(error.clone());
-        self.outbox.clear();
-        self.early.clear();
         if is_news {
             let report = Arc::new(Packet::with(Header::of(Kind::Failure), error.to_string().as_bytes()));
             let rank = self.wire.rank();
@@ -26,10 +24,15 @@ impl Talker {
                 // A worker that cannot be reached finds out by itself.
                 drop(self.wire.send(to, Arc::clone(&report)));
             }
+            drop(self.wire.flush());
         }
-        for (_, running) in self.running.drain() {
-            complete(&running.job, Err(error.clone()));
+        // The tasks end now, because messages that use their memory may never end.
+        for lease in self.leases.drain(..).filter_map(|lease| lease.upgrade()) {
+            lease.fail(error.clone());
         }
+        self.running.clear();
+        self.outbox.clear();
+        self.early.clear();
         self.collections.fail(&error);
     }
 

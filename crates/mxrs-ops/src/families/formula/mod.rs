@@ -80,6 +80,8 @@ pub trait Formula: Sized + 'static {
     const ACCURACY: Accuracy = Accuracy::Reduction;
     /// Whether mixed precision requires inputs of one type; otherwise, it computes in float32.
     const IS_WIDEST: bool = false;
+    /// What mixed precision in float16 does, if that differs from [`Self::IS_WIDEST`].
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = None;
     /// Inputs of the gradient of which only the shape matters, in [`Self::BACKWARD_INPUTS`].
     const IGNORED_IN_BACKWARD: &'static [usize] = &[];
 
@@ -146,6 +148,7 @@ pub fn define<F: Formula>() -> OpDef {
         dtypes: F::DTYPES,
         precision: if F::IS_WIDEST { Precision::widest } else { Precision::float32 },
         accuracy: if F::PRODUCTS.is_some() { Accuracy::Product } else { F::ACCURACY },
+        precision_float16: F::PRECISION_FLOAT16,
         gradient: if has_none { Gradient::Zero } else { Gradient::By(gradient::<F>) },
         companions: || if has_no_gradient::<F>() { Vec::new() } else { vec![backward::<F>()] },
         products: F::PRODUCTS,

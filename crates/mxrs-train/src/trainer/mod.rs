@@ -1,6 +1,9 @@
 //! Parameter updates for imperative code: record a computation, compute gradients, call `step`.
 
+mod scaling;
+
 use crate::Host;
+use crate::LossScaler;
 use crate::exchange::{Exchange, KvStoreChoice, StoreOptions};
 use crate::host::Stores;
 use mxrs_exec::{GradReq, Imperative, autograd};
@@ -9,7 +12,11 @@ use mxrs_ndarray::NdArray;
 use mxrs_optim::{Parameter, SavedStates, Updater};
 use mxrs_sync::MutexGuard;
 use mxrs_types::{Device, Error, Result};
+use scaling::Scaling;
 use std::sync::Arc;
+
+/// The text of saved states with the loss scaler.
+const LOSS_SCALER: &str = "loss_scaler";
 
 /// Updates arrays by their gradients, like Gluon's `Trainer`. A parameter may have copies on several devices, each with the
 /// gradient of a part of the batch; a key-value store sums these gradients.
@@ -21,6 +28,8 @@ pub struct Trainer {
     /// For each parameter, whether its gradients were fresh when [`Trainer::allreduce_grads`] summed them. `None` if they are
     /// not summed.
     summed: Option<Vec<bool>>,
+    /// Set if losses are multiplied by a loss scale.
+    scaling: Option<Scaling>,
 }
 
 impl Trainer {
@@ -97,13 +106,14 @@ impl Trainer {
         };
         let copies = (0..n_copies).map(copy).collect::<Result<Vec<_>>>()?;
         let exchange = Exchange::new(nd, update, copies, options, &Stores::of(host))?;
-        let mut trainer = Self { exchange, used: Vec::new(), summed: None };
+        let mut trainer = Self { exchange, used: Vec::new(), summed: None, scaling: None };
         trainer.used = trainer.n_writes();
         Ok(trainer)
     }
 
     /// Updates every parameter by its gradient divided by `batch_size`; returns before the update is done. Of several devices
-    /// it is the sum of their gradients, and `batch_size` is the size of the whole batch.
+    /// it is the sum of their gradients, and `batch_size` is the size of the whole batch. With a
+    /// [loss scaler](Self::set_loss_scaler) the update is skipped if a gradient is not finite.
     ///
     /// # Errors
     /// Returns an error if `batch_size` is 0, if no `backward` has written a gradient since the last step (the error names
@@ -120,6 +130,11 @@ impl Trainer {
     /// Returns an error if `batch_size` is 0 or an operator fails.
     pub fn step_ignoring_stale(&mut self, batch_size: usize) -> Result<()> {
         self.set_batch_size(batch_size)?;
+        if !self.accepts_gradients()? {
+            self.summed = None;
+            self.used = self.n_writes();
+            return Ok(());
+        }
         if self.summed.is_none() {
             self.sum()?;
         }
@@ -233,12 +248,14 @@ impl Trainer {
     }
 
     /// Scales the gradients so that the norm of all their elements is at most `max_norm`, and returns the norm before scaling.
-    /// Of several devices it is the norm of the sums of their gradients. Waits for the gradients.
+    /// Of several devices it is the norm of the sums of their gradients. A loss scale does not count: it is the norm of the
+    /// gradients divided by the scale. Waits for the gradients.
     ///
     /// # Errors
     /// Fails as [`crate::clip_global_norm`] does.
     pub fn clip_gradients(&self, max_norm: f64) -> Result<f64> {
-        self.exchange.clip(max_norm, self.summed.is_some())
+        let scale = self.scale_of_gradients();
+        Ok(self.exchange.clip(max_norm * scale, self.summed.is_some())? / scale)
     }
 
     /// The optimizer that updates the weights. No step may be made while the guard is held.
@@ -258,20 +275,28 @@ impl Trainer {
 
     /// States of the optimizer: those of the key-value store if it updates the weights, or else of the first device. If the
     /// store connects several workers, all must call this function; the first one gets the states of all parameters, and the
-    /// others those that they update.
+    /// others those that they update. A loss scaler is among the texts.
     ///
     /// # Errors
     /// Fails as [`Updater::states`] does.
     pub fn states(&self) -> Result<SavedStates> {
-        self.exchange.states()
+        let mut states = self.exchange.states()?;
+        states.metadata.extend(self.loss_scaler().map(|scaler| (LOSS_SCALER.to_owned(), scaler.to_text())));
+        Ok(states)
     }
 
-    /// Replaces the states of the optimizer on all devices, to resume a training.
+    /// Replaces the states of the optimizer on all devices, to resume a training. A loss scaler of the states is
+    /// [resumed](LossScaler::resume) if this trainer has one.
     ///
     /// # Errors
     /// Fails as [`Updater::set_states`] does.
     pub fn set_states(&mut self, states: &SavedStates) -> Result<()> {
-        self.exchange.set_saved_states(states)
+        let saved = states.metadata.get(LOSS_SCALER).map(|text| LossScaler::from_text(text)).transpose()?;
+        self.exchange.set_saved_states(states)?;
+        if let (Some(scaling), Some(saved)) = (&mut self.scaling, saved) {
+            scaling.scaler.resume(&saved);
+        }
+        Ok(())
     }
 }
 

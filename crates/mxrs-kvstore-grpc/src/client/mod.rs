@@ -1,0 +1,322 @@
+//! A worker: its connections to all servers.
+//!
+//! `link.rs` is the connection to one server, `transfer.rs` moves values, `gate.rs` orders requests by priority, and `replay.rs`
+//! keeps pushes that a server may lose.
+
+mod gate;
+mod link;
+mod replay;
+mod transfer;
+
+use crate::messages::{Collect, Head, KeyPart, KeyText, Question, SetUpdater, Snapshot, Verb, code_fields};
+use crate::tls::TlsFiles;
+use crate::wire::{Connector, network};
+use link::Link;
+use mxrs_kvstore::UpdaterSettings;
+use mxrs_kvstore::served::{Part, Reply, Request, ServedKey, Servers};
+use mxrs_sync::Mutex;
+use mxrs_types::{Error, Result};
+use prost::bytes::Bytes;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a worker uses servers.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// The number of this worker, from 0.
+    pub rank: usize,
+    /// The number of workers.
+    pub n_workers: usize,
+    /// The servers by number, each as `host:port`.
+    pub servers: Vec<String>,
+    /// The identity of the worker. Without it, messages are not encrypted.
+    pub tls: Option<TlsFiles>,
+    /// The secret of the job; empty for none.
+    pub token: String,
+    /// The time between two signs of life; `None` means that none are sent.
+    pub heartbeat: Option<Duration>,
+    /// The time without an answer to a sign of life after which the connection counts as lost.
+    pub silence: Duration,
+    /// The longest wait for a server that does not answer.
+    pub patience: Duration,
+    /// The most requests that are on their way to one server. More urgent requests overtake the others.
+    pub window: usize,
+    /// The most bytes of pushes that are kept for servers which are restored from a snapshot.
+    pub replay_bytes: usize,
+}
+
+impl Default for WorkerOptions {
+    /// One worker and no server.
+    fn default() -> Self {
+        Self {
+            rank: 0,
+            n_workers: 1,
+            servers: Vec::new(),
+            tls: None,
+            token: String::new(),
+            heartbeat: Some(Duration::from_secs(5)),
+            silence: Duration::from_secs(30),
+            patience: Duration::from_secs(300),
+            window: 4,
+            replay_bytes: 256 << 20,
+        }
+    }
+}
+
+/// What the connections of a worker share.
+pub struct Worker {
+    options: WorkerOptions,
+    /// A random number, other for each process.
+    session: u64,
+    n_collections: Mutex<u64>,
+}
+
+impl Worker {
+    /// Notes the number of the next collection, which server 0 knows.
+    fn begin_collecting_at(&self, number: u64) {
+        let mut next = self.n_collections.lock();
+        *next = number.max(*next);
+    }
+}
+
+/// The servers of a training, reached by gRPC. Dropping it says to the servers that this worker has ended.
+pub struct GrpcServers {
+    worker: Arc<Worker>,
+    links: Vec<Arc<Link>>,
+    /// Held while a collection is made: all workers make them in the same order.
+    collecting: Mutex<()>,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl GrpcServers {
+    /// Connects to all servers.
+    ///
+    /// # Errors
+    /// Fails if a server does not answer in time, if it refuses this worker, or if a file for TLS cannot be used.
+    pub fn connect(options: WorkerOptions) -> Result<Self> {
+        if options.servers.is_empty() {
+            return Err(Error::invalid("servers of the store", "none", "at least one, as host:port"));
+        }
+        if options.rank >= options.n_workers {
+            let expected = format!("a number from 0 below {}", options.n_workers);
+            return Err(Error::invalid("rank of a worker", options.rank, expected));
+        }
+        let tls = options.tls.as_ref().map(TlsFiles::client).transpose()?;
+        let limit = options.silence.min(options.patience);
+        let connectors = options.servers.iter().map(|address| Connector::new(address, tls.as_ref(), limit));
+        let connectors = connectors.collect::<Result<Vec<_>>>()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("mxrs-worker")
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|error| Error::from_io(&error).context("starting the threads that communicate"))?;
+        let worker = Worker { options, session: crate::random_number()?, n_collections: Mutex::new(0) };
+        let worker = Arc::new(worker);
+        let addressed = worker.options.servers.iter().zip(connectors).enumerate();
+        let links = addressed.map(|(server, (address, connector))| Link::new(server, address, connector, &worker));
+        let links = links.collect();
+        let servers = Self { worker, links, collecting: Mutex::new(()), runtime: Some(runtime) };
+        servers.on_all(|link| async move { link.open().await.map(drop) })?;
+        if let Some(interval) = servers.worker.options.heartbeat {
+            servers.links.iter().for_each(|link| drop(servers.spawn(Arc::clone(link).beat(interval))));
+        }
+        let (rank, n_servers) = (servers.rank(), servers.n_servers());
+        tracing::info!("worker {rank} of {}, connected by gRPC to {n_servers} servers", servers.n_workers());
+        Ok(servers)
+    }
+
+    /// Asks all servers for a snapshot now.
+    ///
+    /// # Errors
+    /// Fails if a server has no folder for snapshots or cannot write it, or if a server is lost.
+    pub fn snapshot(&self) -> Result<()> {
+        let session = self.worker.session;
+        self.on_all(move |link| async move { link.ask(Question::Snapshot(Snapshot { session })).await.map(drop) })?;
+        Ok(())
+    }
+
+    fn spawn<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> Option<tokio::task::JoinHandle<T>> {
+        self.runtime.as_ref().map(|runtime| runtime.spawn(future))
+    }
+
+    /// Runs a future on the threads of this worker, and waits for it. The caller may be a thread of another runtime.
+    fn wait<T: Send + 'static>(&self, future: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        drop(self.spawn(async move { drop(sender.send(future.await)) }));
+        receiver.recv().unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Runs a future for each server at the same time. Returns the results by server, or the first error.
+    fn on_all<T, F>(&self, run: impl Fn(Arc<Link>) -> F) -> Result<Vec<T>>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        for (server, link) in self.links.iter().enumerate() {
+            let (sender, future) = (sender.clone(), run(Arc::clone(link)));
+            drop(self.spawn(async move { drop(sender.send((server, future.await))) }));
+        }
+        drop(sender);
+        let mut results = Vec::with_capacity(self.links.len());
+        for (server, result) in receiver {
+            results.push((server, result?));
+        }
+        if results.len() < self.links.len() {
+            return Err(gone());
+        }
+        results.sort_by_key(|(server, _)| *server);
+        Ok(results.into_iter().map(|(_, result)| result).collect())
+    }
+
+    fn link(&self, part: &Part) -> Result<Arc<Link>> {
+        let unknown =
+            || Error::invalid("number of a server", part.server, format!("a number below {}", self.links.len()));
+        self.links.get(part.server).cloned().ok_or_else(unknown)
+    }
+}
+
+fn gone() -> Error {
+    network(io::ErrorKind::BrokenPipe, "the threads that communicate with the servers have ended".to_owned())
+}
+
+fn head(verb: Verb, key: &ServedKey, part: &Part) -> Head {
+    let described = KeyPart {
+        key: Some(KeyText::from(&key.key)),
+        number: key.number,
+        shape: key.shape.iter().map(|axis| *axis as u64).collect(),
+        dtype: key.dtype.flag(),
+        begin: part.elements.start as u64,
+        end: part.elements.end as u64,
+    };
+    Head { verb: verb.into(), key: Some(described), ..Head::default() }
+}
+
+impl Servers for GrpcServers {
+    fn rank(&self) -> usize {
+        self.worker.options.rank
+    }
+
+    fn n_workers(&self) -> usize {
+        self.worker.options.n_workers
+    }
+
+    fn n_servers(&self) -> usize {
+        self.links.len()
+    }
+
+    fn init(&self, key: &Arc<ServedKey>, value: Option<Vec<u8>>) -> Result<()> {
+        let value = value.map(Bytes::from);
+        let size = key.dtype.size_of();
+        let mut transfers = Vec::with_capacity(key.parts.len());
+        for part in key.parts.iter() {
+            let range = part.elements.start * size..part.elements.end * size;
+            let bytes = value.as_ref().map_or_else(Bytes::new, |value| value.slice(range));
+            let (link, head) = (self.link(part)?, head(Verb::Init, key, part));
+            transfers.push(async move { link.transfer(head, bytes, 0, 0).await });
+        }
+        self.wait(async move {
+            for transfer in transfers {
+                transfer.await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn exchange(&self, request: Request, reply: Reply) {
+        let Request { key, gradient, compression, wants_value, priority } = request;
+        let verb = if gradient.is_some() { Verb::Push } else { Verb::Pull };
+        let (code_bits, threshold) = code_fields(compression);
+        let mut gradients = gradient.into_iter().flatten();
+        let mut transfers = Vec::with_capacity(key.parts.len());
+        for part in key.parts.iter() {
+            let bytes = gradients.next().map_or_else(Bytes::new, Bytes::from);
+            let head = Head { code_bits, threshold, wants_value, ..head(verb, &key, part) };
+            let expected = if wants_value { key.part_bytes(part) } else { 0 };
+            match self.link(part) {
+                Ok(link) => transfers.push((link, head, bytes, expected)),
+                Err(error) => return reply(Err(error)),
+            }
+        }
+        // A task that is not run drops `reply`, which fails the task of the engine.
+        drop(self.spawn(async move {
+            let start = |(link, head, bytes, expected): (Arc<Link>, Head, Bytes, usize)| {
+                tokio::spawn(async move { link.transfer(head, bytes, expected, priority).await })
+            };
+            let started: Vec<_> = transfers.into_iter().map(start).collect();
+            let mut parts = Ok(Vec::with_capacity(started.len()));
+            for transfer in started {
+                let value = transfer.await.unwrap_or_else(|_| Err(gone()));
+                parts = parts.and_then(|mut parts: Vec<Vec<u8>>| {
+                    parts.push(value?);
+                    Ok(parts)
+                });
+            }
+            reply(parts);
+        }));
+    }
+
+    fn set_updater(&self, settings: &UpdaterSettings) -> Result<()> {
+        let question = SetUpdater::new(self.worker.session, settings);
+        self.on_all(|link| {
+            let question = Question::Updater(question.clone());
+            async move { link.ask(question).await.map(drop) }
+        })?;
+        Ok(())
+    }
+
+    fn collect(&self, bytes: &[u8], to_all: bool) -> Result<Option<Vec<Vec<u8>>>> {
+        if bytes.len() > crate::limits::CALL_BYTES {
+            let got = format!("{} bytes", bytes.len());
+            return Err(Error::invalid("bytes for all workers", got, "at most 1 MiB in a store with servers"));
+        }
+        let Some(link) = self.links.first().cloned() else { return Err(gone()) };
+        let _order = self.collecting.lock();
+        let number = *self.worker.n_collections.lock();
+        let bytes = Bytes::copy_from_slice(bytes);
+        let collect = Collect { session: self.worker.session, number, to_all, bytes };
+        let reply = self.wait(async move { link.ask(Question::Collect(collect)).await })?;
+        *self.worker.n_collections.lock() = number + 1;
+        let is_given = to_all || self.rank() == 0;
+        Ok(is_given.then(|| reply.collected.iter().map(|bytes| bytes.to_vec()).collect()))
+    }
+
+    fn updater_states(&self) -> Result<Vec<Vec<u8>>> {
+        let head = Head { verb: Verb::GetStates.into(), ..Head::default() };
+        self.on_all(|link| {
+            let head = head.clone();
+            async move { link.transfer(head, Bytes::new(), transfer::ANY, 0).await }
+        })
+    }
+
+    fn set_updater_states(&self, states: &[u8]) -> Result<()> {
+        let (states, head) = (Bytes::copy_from_slice(states), Head { verb: Verb::SetStates.into(), ..Head::default() });
+        self.on_all(|link| {
+            let (head, states) = (head.clone(), states.clone());
+            async move { link.transfer(head, states, 0, 0).await.map(drop) }
+        })?;
+        Ok(())
+    }
+}
+
+impl Drop for GrpcServers {
+    fn drop(&mut self) {
+        let left = self.on_all(|link| async move {
+            link.leave().await;
+            Ok(())
+        });
+        if let Err(error) = left {
+            tracing::debug!("leaving the servers: {error}");
+        }
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Collections: every worker gives bytes and gets those of all. Server 0 has them.
+
+use prost::bytes::Bytes;
+use std::collections::BTreeMap;
+use tonic::Status;
+
+/// The most collections that not all workers have ended.
+const MOST_OPEN: usize = 64;
+/// The number of complete collections that are kept for workers that ask again.
+const KEPT: usize = 4;
+
+/// What workers have given, by the number of the collection.
+#[derive(Debug, Default)]
+pub struct Collections(BTreeMap<u64, Vec<Option<Bytes>>>);
+
+impl Collections {
+    /// Takes the bytes of a worker. A worker that asks again gives the same bytes.
+    ///
+    /// # Errors
+    /// Fails if the number is not one of those that are next.
+    pub fn give(&mut self, number: u64, rank: usize, n_workers: usize, bytes: Bytes) -> Result<(), Status> {
+        let oldest = self.0.keys().next().copied().unwrap_or(number);
+        if number < oldest || (!self.0.contains_key(&number) && self.0.len() >= MOST_OPEN + KEPT) {
+            let got = format!("collection {number} of worker {rank}, where the oldest is {oldest}");
+            return Err(Status::out_of_range(format!("{got}: all workers must make the same collective calls")));
+        }
+        let all = self.0.entry(number).or_insert_with(|| vec![None; n_workers]);
+        if let Some(place) = all.get_mut(rank) {
+            *place = Some(bytes);
+        }
+        let complete: Vec<u64> =
+            self.0.iter().filter(|(_, all)| all.iter().all(Option::is_some)).map(|(n, _)| *n).collect();
+        for number in complete.iter().take(complete.len().saturating_sub(KEPT)) {
+            self.0.remove(number);
+        }
+        Ok(())
+    }
+
+    /// The bytes of all workers, once all have given theirs.
+    pub fn result(&self, number: u64) -> Option<Vec<Bytes>> {
+        self.0.get(&number)?.iter().cloned().collect()
+    }
+
+    /// The workers that have not given their bytes.
+    pub fn missing(&self, number: u64) -> Vec<usize> {
+        let all = self.0.get(&number).map_or(&[][..], |all| all);
+        all.iter().enumerate().filter(|(_, bytes)| bytes.is_none()).map(|(rank, _)| rank).collect()
+    }
+
+    /// The number of the collection in which a worker that starts now takes part next.
+    pub fn next(&self, rank: usize) -> u64 {
+        let open = self.0.iter().find(|(_, all)| all.get(rank).is_some_and(Option::is_none));
+        open.map_or_else(|| self.0.keys().next_back().map_or(0, |last| last + 1), |(number, _)| *number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &'static str) -> Bytes {
+        Bytes::from_static(text.as_bytes())
+    }
+
+    #[test]
+    fn all_get_the_bytes_of_all_in_the_order_of_ranks() {
+        let mut all = Collections::default();
+        all.give(0, 1, 2, bytes("b")).unwrap();
+        assert_eq!((all.result(0), all.missing(0)), (None, vec![0]));
+        // Worker 1 asks again, and is then started again.
+        all.give(0, 1, 2, bytes("b")).unwrap();
+        assert_eq!((all.next(0), all.next(1)), (0, 1));
+        all.give(0, 0, 2, bytes("a")).unwrap();
+        assert_eq!(all.result(0), Some(vec![bytes("a"), bytes("b")]));
+        for number in 1..20 {
+            (0..2).for_each(|rank| all.give(number, rank, 2, bytes("x")).unwrap());
+        }
+        assert!(all.0.len() <= KEPT && all.result(19).is_some(), "old ones are dropped");
+        assert!(all.give(3, 0, 2, bytes("x")).is_err());
+    }
+
+    #[test]
+    fn a_worker_that_runs_ahead_is_stopped() {
+        let mut all = Collections::default();
+        let taken = (0..1000).take_while(|number| all.give(*number, 0, 2, bytes("x")).is_ok()).count();
+        assert_eq!(taken, MOST_OPEN + KEPT);
+    }
+}

@@ -1,0 +1,204 @@
+//! Processes that end and are started again, and connections that are dropped: no update is lost or applied twice, outside of
+//! the window that is declared.
+
+use crate::common::*;
+use crate::proxy::Proxy;
+use mxrs_kvstore::{KvStore, KvStoreOptions};
+use mxrs_kvstore_grpc::{Server, ServerOptions, WorkerOptions};
+use std::time::Duration;
+
+/// "A server applies each number once, so a push that is sent again after a lost connection changes nothing."
+#[test]
+fn dropped_connections_lose_and_repeat_nothing() {
+    const N: usize = 2000;
+    let servers = servers(&server_options(2, 1));
+    let proxy = Proxy::new(&addresses(&servers)[0]);
+    let through = [proxy.address.clone()];
+    on_threads(2, |rank| {
+        let options = WorkerOptions { patience: Duration::from_secs(20), ..worker_options(rank, 2, &through) };
+        let worker = Worker::with(options, &KvStoreOptions::default()).unwrap();
+        worker.begin("counter", &[0.0; N]).unwrap();
+        worker.store.barrier().unwrap();
+        // Each connection is dropped somewhere within one of its first pushes of 8000 bytes.
+        proxy.drop_after(30_000);
+        for _ in 0..40 {
+            worker.push("counter", &[1.0; N]).unwrap();
+        }
+        worker.pull("counter", N).unwrap();
+        proxy.drop_after(0);
+        worker.store.barrier().unwrap();
+        assert_eq!(worker.pull("counter", N).unwrap(), vec![80.0; N]);
+    });
+    assert!(proxy.n_dropped() > 5, "{} connections were dropped", proxy.n_dropped());
+}
+
+/// Starts the server again at the same address.
+fn again(options: &ServerOptions, address: &str) -> Server {
+    let options = ServerOptions { listen: address.to_owned(), ..options.clone() };
+    let since = std::time::Instant::now();
+    loop {
+        match Server::start(options.clone(), &context(), make_updater()) {
+            Ok(server) => return server,
+            Err(error) => assert!(since.elapsed() < Duration::from_secs(5), "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Pushes from two workers while server 1 of 2 is killed and restored this number of times. Returns the counters at the end.
+fn counters(replay_bytes: usize, n_kills: usize, n_pushes: usize) -> (f32, f32) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions { snapshots: Some(folder.path().to_owned()), ..server_options(2, 2) };
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let results = std::thread::scope(|scope| {
+        let worker = |rank| {
+            let options =
+                WorkerOptions { replay_bytes, patience: Duration::from_secs(20), ..worker_options(rank, 2, &all) };
+            let worker = Worker::with(options, &KvStoreOptions::default()).unwrap();
+            // Keys 0 and 1 are on servers 0 and 1.
+            worker.begin("safe", &[0.0]).unwrap();
+            worker.store.init(&[("killed".into(), worker.array(&[0.0]))]).unwrap();
+            for _ in 0..n_pushes {
+                worker.push("safe", &[1.0]).unwrap();
+                worker.pushpull("killed", &[1.0]).unwrap();
+                std::thread::sleep(Duration::from_millis(3));
+            }
+            worker.store.barrier().unwrap();
+            (worker.pull("safe", 1).unwrap()[0], worker.pull("killed", 1).unwrap()[0])
+        };
+        let workers = [scope.spawn(move || worker(0)), scope.spawn(move || worker(1))];
+        for _ in 0..n_kills {
+            let before = metric(&servers[1], "mxrs_kvstore_updates_total");
+            until("updates", || metric(&servers[1], "mxrs_kvstore_updates_total") > before + 30.0);
+            until("a snapshot", || metric(&servers[1], "mxrs_kvstore_snapshots_total") > 0.0);
+            drop(servers.pop());
+            std::thread::sleep(Duration::from_millis(200));
+            servers.push(again(&ServerOptions { server: 1, ..options.clone() }, &all[1]));
+        }
+        workers.map(|worker| worker.join().unwrap())
+    });
+    assert_eq!(results[0], results[1]);
+    results[0]
+}
+
+/// "Pushes that no snapshot has yet are kept by the worker, and sent again to a server that was restored from an earlier
+/// snapshot."
+#[test]
+fn a_killed_server_is_restored_and_gets_what_its_snapshot_lacks() {
+    assert_eq!(counters(1 << 20, 3, 200), (400.0, 400.0));
+}
+
+/// "Of pushes that do not fit, those after the last snapshot are lost." "No update is applied twice in any case."
+#[test]
+fn without_kept_pushes_only_the_declared_window_is_lost() {
+    let (safe, killed) = counters(0, 1, 150);
+    assert_eq!(safe, 300.0);
+    // The window is the interval between snapshots, 0.1 s, in which two workers make at most 2 * 100 / 3 updates.
+    assert!((300.0 - 70.0..300.0).contains(&killed), "{killed}");
+}
+
+#[test]
+fn a_restored_server_has_the_states_of_the_updater_and_the_sessions() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions {
+        snapshots: Some(folder.path().to_owned()),
+        snapshot_interval: Duration::from_secs(1000),
+        ..server_options(1, 1)
+    };
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let worker = Worker::new(0, 1, &all);
+    worker.begin("w", &[0.0, 0.0]).unwrap();
+    (0..5).for_each(|_| drop(worker.pushpull("w", &[1.0, 2.0]).unwrap()));
+    worker.servers.snapshot().unwrap();
+    drop(servers.pop());
+    let server = again(&options, &all[0]);
+    assert_eq!(worker.pushpull("w", &[1.0, 2.0]).unwrap(), [6.0, 12.0]);
+    assert_eq!(worker.store.updater_states().unwrap().unwrap(), [b"{\"`w`\":6}".to_vec()]);
+    // The end of the training: the last snapshot is written, and the next training would continue from it.
+    drop(worker);
+    server.wait().unwrap();
+    let server = again(&options, &all[0]);
+    assert_eq!(metric(&server, "mxrs_kvstore_keys"), 1.0);
+}
+
+/// The worker has sent nothing while the server was away, so no request of it has failed.
+#[test]
+fn an_idle_worker_sends_again_what_a_restored_server_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions {
+        snapshots: Some(folder.path().to_owned()),
+        snapshot_interval: Duration::from_secs(1000),
+        ..server_options(1, 1)
+    };
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let mute = WorkerOptions { heartbeat: None, ..worker_options(0, 1, &all) };
+    let worker = Worker::with(mute, &KvStoreOptions::default()).unwrap();
+    worker.begin("w", &[0.0]).unwrap();
+    worker.pushpull("w", &[1.0]).unwrap();
+    until("the first snapshot", || metric(&servers[0], "mxrs_kvstore_snapshots_total") > 0.0);
+    (0..4).for_each(|_| drop(worker.pushpull("w", &[1.0]).unwrap()));
+    drop(servers.pop());
+    let server = again(&options, &all[0]);
+    assert_eq!(worker.pushpull("w", &[1.0]).unwrap(), [6.0]);
+    assert_eq!(metric(&server, "mxrs_kvstore_updates_total"), 5.0, "four updates again, and one");
+}
+
+/// "A worker that is started again gets the weights as they are, and goes on."
+#[test]
+fn a_killed_worker_is_started_again_and_goes_on() {
+    let servers = servers(&server_options(2, 2));
+    let all = addresses(&servers);
+    let other = Worker::new(1, 2, &all);
+    let first = Worker::new(0, 2, &all);
+    first.begin("w", &[100.0]).unwrap();
+    other.begin("w", &[0.0]).unwrap();
+    assert_eq!(first.pushpull("w", &[1.0]).unwrap(), [101.0]);
+    // The process is gone without a word: its store is not dropped.
+    std::mem::forget(first);
+    assert_eq!(other.pushpull("w", &[1.0]).unwrap(), [102.0]);
+    let first = Worker::new(0, 2, &all);
+    first.begin("w", &[100.0]).unwrap();
+    assert_eq!(first.pull("w", 1).unwrap(), [102.0], "the first value of a worker that is started again is ignored");
+    assert_eq!(first.pushpull("w", &[1.0]).unwrap(), [103.0]);
+    on_threads(2, |rank| if rank == 0 { first.store.barrier().unwrap() } else { other.store.barrier().unwrap() });
+    drop((first, other));
+    for server in servers {
+        server.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_snapshot_that_does_not_fit_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions { snapshots: Some(folder.path().to_owned()), ..server_options(1, 1) };
+    let server = servers(&options).pop().unwrap();
+    let worker = Worker::new(0, 1, &[server.address().to_string()]);
+    worker.begin("w", &[0.0]).unwrap();
+    worker.pushpull("w", &[1.0]).unwrap();
+    server.snapshot().unwrap();
+    drop((worker, server));
+    let start = |options: ServerOptions| Server::start(options, &context(), make_updater()).map(drop);
+    let error = start(ServerOptions { n_workers: 2, ..options.clone() }).unwrap_err().to_string();
+    assert!(
+        error.contains("for 1 workers") && error.contains("for 2 workers") && error.contains("remove it"),
+        "{error}"
+    );
+    // A file that was cut, and files with one byte changed: each is refused or read, and never a panic.
+    let path = std::fs::read_dir(folder.path()).unwrap().flatten().next().unwrap().path();
+    let whole = std::fs::read(&path).unwrap();
+    for len in 0..whole.len() {
+        std::fs::write(&path, &whole[..len]).unwrap();
+        assert!(start(options.clone()).is_err(), "{len} bytes");
+        if len % 16 == 0 {
+            let mut changed = whole.clone();
+            changed[len] ^= 0x55;
+            std::fs::write(&path, &changed).unwrap();
+            let _ = start(options.clone());
+        }
+    }
+    std::fs::write(&path, &whole).unwrap();
+    start(options).unwrap();
+}

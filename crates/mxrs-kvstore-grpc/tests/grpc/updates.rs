@@ -1,0 +1,218 @@
+//! What workers see of values. Sentences in quotes are those of the documentation of `DistAsync`, of MXNet, or of the design
+//! note on asynchronous stores.
+
+use crate::common::*;
+use mxrs_kvstore::{Compression, Key, KvStore, KvStoreOptions, RowSparse, Value};
+use mxrs_kvstore_grpc::ServerOptions;
+use mxrs_types::DType;
+use std::time::Duration;
+
+/// "Each push updates the value on the servers at once." "A worker reads its own writes."
+#[test]
+fn a_push_updates_at_once_and_is_read_by_its_worker() {
+    let servers = servers(&server_options(2, 1));
+    let all = addresses(&servers);
+    let workers = [Worker::new(0, 2, &all), Worker::new(1, 2, &all)];
+    // "Rank 0's value is pushed to the servers, other ranks' values are ignored."
+    workers[0].begin("w", &[10.0, 20.0]).unwrap();
+    workers[1].begin("w", &[-1.0, -1.0]).unwrap();
+    assert_eq!(workers[1].pull("w", 2).unwrap(), [10.0, 20.0]);
+    // Worker 1 pushes alone; worker 0 has not pushed, and is not waited for.
+    for i in 1..=20 {
+        assert_eq!(workers[1].pushpull("w", &[1.0, 2.0]).unwrap(), [10.0 + i as f32, 20.0 + 2.0 * i as f32]);
+    }
+    assert_eq!(workers[0].pull("w", 2).unwrap(), [30.0, 60.0]);
+    // Pushes without a pull between.
+    (0..50).for_each(|_| workers[0].push("w", &[1.0, 0.0]).unwrap());
+    assert_eq!(workers[0].pull("w", 2).unwrap(), [80.0, 60.0]);
+    assert_eq!(metric(&servers[0], "mxrs_kvstore_updates_total"), 70.0);
+    assert_eq!(metric(&servers[0], "mxrs_kvstore_duplicate_pushes_total"), 0.0);
+}
+
+/// "Each update is atomic per key; if the value of a key is divided among servers, per part."
+#[test]
+fn updates_are_atomic_and_none_is_lost() {
+    const N: usize = 40_000;
+    let servers = servers(&server_options(4, 1));
+    let all = addresses(&servers);
+    on_threads(4, |rank| {
+        let worker = Worker::new(rank, 4, &all);
+        worker.begin("w", &vec![0.0; N]).unwrap();
+        for _ in 0..20 {
+            let value = worker.pushpull("w", &vec![1.0; N]).unwrap();
+            assert!(value.iter().all(|element| *element == value[0]), "a value in the middle of an update");
+        }
+        worker.store.barrier().unwrap();
+        assert_eq!(worker.pull("w", N).unwrap(), vec![80.0; N]);
+    });
+    for server in servers {
+        server.wait().unwrap();
+    }
+}
+
+/// "A value of fewer than `big_array_elements` elements is kept by server `number * 9973 % n_servers`. A larger one is divided
+/// among all servers."
+#[test]
+fn values_are_divided_among_servers_by_the_rule_of_mxnet() {
+    let servers = servers(&server_options(1, 3));
+    let options = KvStoreOptions { big_array_elements: 100, ..KvStoreOptions::default() };
+    let worker = Worker::with(worker_options(0, 1, &addresses(&servers)), &options).unwrap();
+    let elements = |n: usize| (0..n).map(|i| i as f32).collect::<Vec<_>>();
+    worker.begin("small", &elements(99)).unwrap();
+    worker
+        .store
+        .init(&[("large".into(), worker.array(&elements(101))), ("other".into(), worker.array(&[5.0]))])
+        .unwrap();
+    let expected: Vec<f32> = elements(101).iter().map(|value| 3.0 * value).collect();
+    worker.push("large", &elements(101)).unwrap();
+    assert_eq!(worker.pushpull("large", &elements(101)).unwrap(), expected);
+    assert_eq!(worker.pull("small", 99).unwrap(), elements(99));
+    assert_eq!(worker.pull("other", 1).unwrap(), [5.0]);
+    // `small` is key 0 and `other` key 2: servers 0 and 2 * 9973 % 3 = 2. Of `large` the servers have 34, 33 and 34 elements.
+    let bytes = [0, 1, 2].map(|server: usize| metric(&servers[server], "mxrs_kvstore_value_bytes"));
+    assert_eq!(bytes, [4.0 * (99 + 34) as f64, 4.0 * 33.0, 4.0 * (34 + 1) as f64]);
+}
+
+/// The codes of MXNet for [.4 .5 -.6 .1 -.5] with threshold 0.5, pushed three times, mean these sums.
+#[test]
+fn gradients_are_compressed_with_the_codes_of_mxnet() {
+    let servers = servers(&server_options(1, 2));
+    let options = KvStoreOptions { big_array_elements: 16, ..KvStoreOptions::default() };
+    let worker = Worker::with(worker_options(0, 1, &addresses(&servers)), &options).unwrap();
+    worker.store.set_gradient_compression(Compression::new("2bit", 0.5).unwrap()).unwrap();
+    let pattern = [0.4f32, 0.5, -0.6, 0.1, -0.5];
+    let gradient: Vec<f32> = pattern.iter().copied().cycle().take(40).collect();
+    worker.begin("w", &[0.0; 40]).unwrap();
+    // 38 80 00 00, then f8 80 00 00 twice.
+    for sums in [[0.0, 0.5, -0.5, 0.0, -0.5], [0.5, 1.0, -1.0, 0.0, -1.0], [1.0, 1.5, -1.5, 0.0, -1.5]] {
+        let expected: Vec<f32> = sums.iter().copied().cycle().take(40).collect();
+        assert_eq!(worker.pushpull("w", &gradient).unwrap(), expected);
+    }
+    // 40 elements are 3 grains of 16: 32 and 8 elements. A push has 8 and 4 bytes of code.
+    let received = [0, 1].map(|server: usize| metric(&servers[server], "mxrs_kvstore_received_bytes_total"));
+    assert_eq!(received, [(32 * 4 + 3 * 8) as f64, (8 * 4 + 3 * 4) as f64]);
+}
+
+/// "The settings of worker 0 count; those of the others must be equal."
+#[test]
+fn settings_reach_the_servers_and_must_be_equal() {
+    let servers = servers(&server_options(2, 2));
+    let all = addresses(&servers);
+    let (first, second) = (Worker::new(0, 2, &all), Worker::new(1, 2, &all));
+    let adder = Adder::new(2.0);
+    first.store.set_updater(Box::new(adder.clone())).unwrap();
+    first.store.init(&[("w".into(), first.array(&[0.0]))]).unwrap();
+    let error = second.begin("w", &[0.0]).unwrap_err().to_string();
+    assert!(error.contains("worker 1") && error.contains("rate=1") && error.contains("rate=2"), "{error}");
+    second.store.set_updater(Box::new(Adder::new(2.0))).unwrap();
+    second.store.init(&[("w".into(), second.array(&[0.0]))]).unwrap();
+    assert_eq!(first.pushpull("w", &[1.0]).unwrap(), [2.0]);
+    adder.set_rate(10.0);
+    assert_eq!(first.pushpull("w", &[1.0]).unwrap(), [12.0]);
+    assert_eq!(second.pushpull("w", &[1.0]).unwrap(), [22.0]);
+}
+
+#[test]
+fn states_of_the_updater_are_read_and_replaced() {
+    let servers = servers(&server_options(1, 2));
+    let worker = Worker::new(0, 1, &addresses(&servers));
+    worker.begin("a", &[0.0]).unwrap();
+    worker.store.init(&[("b".into(), worker.array(&[0.0]))]).unwrap();
+    for (key, n) in [("a", 3), ("b", 2)] {
+        (0..n).for_each(|_| worker.push(key, &[1.0]).unwrap());
+    }
+    let texts = |states: Vec<Vec<u8>>| states.into_iter().map(|s| String::from_utf8(s).unwrap()).collect::<Vec<_>>();
+    assert_eq!(texts(worker.store.updater_states().unwrap().unwrap()), ["{\"`a`\":3}", "{\"`b`\":2}"]);
+    assert!(worker.store.set_updater_states(b"{\"`a`\":7,\"`b`\":8}").unwrap());
+    assert_eq!(texts(worker.store.updater_states().unwrap().unwrap()), ["{\"`a`\":7}", "{\"`b`\":8}"]);
+    assert!(worker.store.set_updater_states(b"nonsense").unwrap_err().to_string().contains("states"));
+}
+
+#[test]
+fn all_workers_gather_bytes_by_rank() {
+    let servers = servers(&server_options(3, 2));
+    let all = addresses(&servers);
+    on_threads(3, |rank| {
+        let worker = Worker::new(rank, 3, &all);
+        for round in 0..10u8 {
+            let gathered = worker.store.all_gather(&[round, rank as u8]).unwrap();
+            assert_eq!(gathered, [[round, 0], [round, 1], [round, 2]]);
+            let at_first = worker.store.gather(&[rank as u8]).unwrap();
+            assert_eq!(at_first, (rank == 0).then(|| vec![vec![0], vec![1], vec![2]]));
+        }
+        worker.store.barrier().unwrap();
+    });
+}
+
+/// "`MXRS_KVSTORE_STALENESS` bounds how many updates a worker may be ahead of the slowest living one."
+#[test]
+fn staleness_is_bounded_on_request_and_measured() {
+    let servers = servers(&ServerOptions { staleness: Some(3), ..server_options(2, 1) });
+    let all = addresses(&servers);
+    let (fast, slow) = (Worker::new(0, 2, &all), Worker::new(1, 2, &all));
+    fast.begin("w", &[0.0]).unwrap();
+    slow.begin("w", &[0.0]).unwrap();
+    (0..3).for_each(|_| drop(fast.pushpull("w", &[1.0]).unwrap()));
+    std::thread::scope(|scope| {
+        let waiting =
+            scope.spawn(|| timed(Duration::from_millis(500), Duration::from_secs(8), || fast.pushpull("w", &[1.0])));
+        std::thread::sleep(Duration::from_millis(700));
+        // The gradient of worker 1 was computed from the first value, four updates ago.
+        slow.pushpull("w", &[1.0]).unwrap();
+        assert_eq!(waiting.join().unwrap().unwrap(), [5.0]);
+    });
+    assert_eq!(metric(&servers[0], "mxrs_kvstore_staleness_max"), 4.0);
+}
+
+/// "A server holds at most `MXRS_KVSTORE_PENDING_MB` of gradients that are not applied; further ones stay with the workers."
+#[test]
+fn a_server_with_little_room_makes_workers_wait_and_loses_nothing() {
+    let servers = servers(&ServerOptions { pending_bytes: 4096, ..server_options(3, 1) });
+    let all = addresses(&servers);
+    on_threads(3, |rank| {
+        let worker = Worker::new(rank, 3, &all);
+        worker.store.set_updater(Box::new(Adder::new(1.0))).unwrap();
+        let keys: Vec<Key> = (0..6).map(Key::from).collect();
+        // Each gradient is larger than the room.
+        let value = worker.array(&vec![0.0; 3000]);
+        keys.iter().for_each(|key| worker.store.init(&[(key.clone(), value.clone())]).unwrap());
+        for _ in 0..10 {
+            let gradient = worker.array(&vec![1.0; 3000]);
+            let all: Vec<(Key, Value)> = keys.iter().map(|key| (key.clone(), (&gradient).into())).collect();
+            worker.store.push(&all, 0).unwrap();
+        }
+        keys.iter().for_each(|key| {
+            let out = worker.array(&vec![0.0; 3000]);
+            worker.store.pull(&[(key.clone(), out.clone())], 0).unwrap();
+            assert!(out.to_vec::<f32>().unwrap()[0] >= 10.0);
+        });
+        worker.store.barrier().unwrap();
+        let out = worker.array(&vec![0.0; 3000]);
+        worker.store.pull(&[(keys[5].clone(), out.clone())], 0).unwrap();
+        assert_eq!(out.to_vec::<f32>().unwrap(), vec![30.0; 3000]);
+    });
+}
+
+#[test]
+fn what_the_store_does_not_do_is_named() {
+    let servers = servers(&server_options(1, 1));
+    let worker = Worker::new(0, 1, &addresses(&servers));
+    worker.store.init(&[("w".into(), worker.array(&[0.0, 0.0]))]).unwrap();
+    let refused = |result: mxrs_types::Result<()>, words: &str| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    // "No updater is fatal."
+    refused(worker.push("w", &[1.0, 1.0]), "set_updater");
+    let function = |_: &[mxrs_kvstore::Update]| Ok(());
+    refused(worker.store.set_updater(Box::new(function)), "named settings");
+    worker.store.set_updater(Box::new(Adder::new(1.0))).unwrap();
+    let rows = RowSparse::new(vec![0i64], worker.array(&[1.0]).reshape([1]).unwrap()).unwrap();
+    refused(worker.store.push(&[("w".into(), Value::RowSparse(rows))], 0), "dense");
+    refused(worker.begin("w", &[0.0]), "duplicate init");
+    refused(worker.push("other", &[1.0]), "other");
+    refused(worker.push("w", &[1.0]), "w");
+    let half = mxrs_ndarray::NdArray::zeros(&worker.context, [2], DType::F16).unwrap();
+    refused(worker.store.push(&[("w".into(), half.into())], 0), "float32");
+    assert_eq!(worker.pushpull("w", &[1.0, 2.0]).unwrap(), [1.0, 2.0], "the store still works");
+}

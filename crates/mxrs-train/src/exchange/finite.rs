@@ -1,0 +1,65 @@
+//! Whether gradients are finite, and gradients that are divided by a loss scale.
+
+use super::Exchange;
+use mxrs_exec::autograd;
+use mxrs_ndarray::NdArray;
+use mxrs_op::Attrs;
+use mxrs_types::{Error, Result};
+
+/// Largest number of gradients that one call looks at, as in MXNet.
+const AT_ONCE: usize = 200;
+
+impl Exchange {
+    /// Whether every element of these gradients is finite on every device; `counts` is given the number of the device and that
+    /// of the parameter. Waits for the gradients.
+    ///
+    /// # Errors
+    /// Returns an error if computing a gradient failed.
+    pub fn are_gradients_finite(&self, counts: impl Fn(usize, usize) -> bool) -> Result<bool> {
+        let _paused = autograd::pause();
+        let mut answers = Vec::new();
+        for (at, copy) in self.copies.iter().enumerate() {
+            let grads = copy.iter().enumerate().filter(|(i, _)| counts(at, *i)).map(|(_, param)| &param.grad);
+            let mut grads: Vec<&NdArray> = grads.collect();
+            // A call needs gradients of one type.
+            grads.sort_by_key(|grad| grad.dtype());
+            for of_type in grads.chunk_by(|a, b| a.dtype() == b.dtype()) {
+                for some in of_type.chunks(AT_ONCE) {
+                    let attrs = Attrs::from([("num_arrays", some.len().to_string())]);
+                    answers.extend(self.nd.invoke("multi_all_finite", &attrs, some)?);
+                }
+            }
+        }
+        let mut is_finite = true;
+        for answer in answers {
+            is_finite &= answer.to_vec::<f32>()?.first() == Some(&1.0);
+        }
+        Ok(is_finite)
+    }
+
+    /// Divides these gradients by `scale`.
+    ///
+    /// # Errors
+    /// Returns an error if an operator fails.
+    pub fn divide_gradients(&self, scale: f64, counts: impl Fn(usize, usize) -> bool) -> Result<()> {
+        let _paused = autograd::pause();
+        let attrs = Attrs::from([("scalar", (1.0 / scale).to_string())]);
+        for (at, copy) in self.copies.iter().enumerate() {
+            for (_, param) in copy.iter().enumerate().filter(|(i, _)| counts(at, *i)) {
+                self.nd.invoke_into("_mul_scalar", &attrs, &[&param.grad], &[&param.grad])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that gradients may be multiplied by a loss scale.
+    ///
+    /// # Errors
+    /// Returns an error if gradients are compressed: the threshold of compression would have to change with the scale.
+    pub fn expect_scalable(&self) -> Result<()> {
+        match self.is_compressing || self.updater().is_compressing() {
+            false => Ok(()),
+            true => Err(Error::invalid("loss scale", "compressed gradients", "gradients that are not compressed")),
+        }
+    }
+}
