@@ -257,7 +257,8 @@ fn a_training_in_float16_resumes_bit_by_bit_with_its_scale() {
 /// All workers skip a step if a gradient of one of them is not finite.
 #[test]
 fn workers_agree() {
-    let run = |group: &Arc<Group>| -> Result<(Vec<(String, Vec<u8>)>, LossScaler)> {
+    type Trained = (Vec<(String, Vec<u8>)>, LossScaler);
+    let run = |group: &Arc<Group>| -> Result<Trained> {
         let host = (context(), options());
         let store = DistSync::new("dist_sync".parse()?, &host.0, &KvStoreOptions::default(), group)?;
         let module = Module::new(&host, &plain_net())?;

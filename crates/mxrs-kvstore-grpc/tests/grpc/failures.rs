@@ -40,7 +40,8 @@ fn a_killed_server_is_an_error_of_every_worker() {
 fn a_cut_link_is_found_by_silence() {
     let servers = servers(&server_options(2, 1));
     let proxy = Proxy::new(&addresses(&servers)[0]);
-    let (near, far) = (Worker::new(0, 2, &addresses(&servers)), Worker::new(1, 2, &[proxy.address.clone()]));
+    let (near, far) =
+        (Worker::new(0, 2, &addresses(&servers)), Worker::new(1, 2, std::slice::from_ref(&proxy.address)));
     near.begin("w", &[0.0]).unwrap();
     far.begin("w", &[0.0]).unwrap();
     far.pushpull("w", &[1.0]).unwrap();
@@ -62,7 +63,7 @@ fn a_cut_link_is_found_by_silence() {
 fn a_link_that_comes_back_is_used_again() {
     let servers = servers(&server_options(1, 1));
     let proxy = Proxy::new(&addresses(&servers)[0]);
-    let worker = Worker::new(0, 1, &[proxy.address.clone()]);
+    let worker = Worker::new(0, 1, std::slice::from_ref(&proxy.address));
     worker.begin("w", &[0.0]).unwrap();
     std::thread::scope(|scope| {
         proxy.cut(true);

@@ -71,7 +71,7 @@ mod tests {
                         let ends = parts.iter().map(|part| part.elements.end);
                         let begins = parts.iter().map(|part| part.elements.start);
                         assert!(begins.eq(std::iter::once(0).chain(ends.clone()).take(parts.len())), "{parts:?}");
-                        assert_eq!(ends.clone().last(), Some(n));
+                        assert_eq!(ends.clone().next_back(), Some(n));
                         assert!(ends.take(parts.len() - 1).all(|end| end % grain == 0), "{parts:?}");
                         assert!(parts.iter().all(|part| part.server < n_servers), "{parts:?}");
                     }
