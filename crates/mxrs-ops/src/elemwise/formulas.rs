@@ -148,9 +148,10 @@ operators! {
         "out = (scalar * data)^2 / 2 next to 0, |data| - 1 / (2 * scalar^2) elsewhere"
         on [("scalar", "1.5")] (x, _shape, _dtype) = {
             let square = f64::from(params.scalar) * f64::from(params.scalar);
-            match x.value().abs() < 1.0 / square {
-                true => T::of(0.5 * square) * x * x,
-                false => x.abs() - T::of(0.5 / square),
+            // NaN takes the first branch, as in MXNet, and has the gradient NaN.
+            match x.value().abs() > 1.0 / square {
+                false => T::of(0.5 * square) * x * x,
+                true => x.abs() - T::of(0.5 / square),
             }
         };
     Quadratic "_contrib_quadratic" [] (params: QuadraticParams) "out = a * data^2 + b * data + c"

@@ -30,7 +30,8 @@ impl Value for WarmupStrategy {
     const EXPECTED: &'static str = "linear, power2, sqrt or lars";
 
     fn parse(text: &str) -> Option<Self> {
-        Some(match text {
+        // Descriptions and files of states have the names of the variants.
+        Some(match text.to_ascii_lowercase().as_str() {
             "linear" => Self::Linear,
             "power2" => Self::Power2,
             "sqrt" => Self::Sqrt,
