@@ -221,7 +221,7 @@ impl Inner {
         })
     }
 
-    /// Queues a granted task: in its pool, or first where the device work is waited for that it depends on.
+    /// Queues a granted task in its pool. If it depends on work of a device, the pool that waits for that work gets it first.
     #[inline]
     pub(crate) fn enqueue(self: &Arc<Self>, task: Task) {
         if may_wait(&task) { self.enqueue_after_devices(task) } else { self.enqueue_now(task) }

@@ -58,7 +58,7 @@ fn resnet_152_without_each_pass() {
     compare("resnet-152", [3, 33, 33]);
 }
 
-/// Images have 299 by 299 pixels, the smallest possible size, of which 8 by 8 reach the last pooling layer.
+/// Images have 299 by 299 pixels, the smallest possible size: the last pooling layer then gets 8 by 8 pixels.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "slow in debug builds")]
 fn inception_v3_without_each_pass() {

@@ -15,6 +15,16 @@ fn launched(folder: &Path, n: [&str; 2], flags: &[&str], script: &str, training:
     mxrs_with(&[PATH], words.chain(training.iter().cloned()))
 }
 
+/// A training by `dist_async` with other values of flags that [`training`] sets.
+fn changed(prefix: &Path, values: &[[&str; 2]], more: &[&str]) -> Vec<String> {
+    let mut args = training("dist_async", prefix, more);
+    for [flag, value] in values {
+        let at = args.iter().position(|word| word == flag).unwrap();
+        args[at + 1] = (*value).to_owned();
+    }
+    args
+}
+
 /// The last validation accuracy of a worker.
 fn accuracy(err: &str, rank: usize) -> f64 {
     let mark = format!("[worker {rank} ");
@@ -80,8 +90,9 @@ fn digits_are_learned_although_processes_are_slow_and_killed() {
         exec "$own" "$@""#;
     let folder = tempfile::tempdir().unwrap();
     let flags = ["--max-restarts", "4", "--env-server", "MXRS_KVSTORE_SNAPSHOT_INTERVAL:1"];
-    let more = ["--network", "lenet", "--num-epochs", "12", "--lr", "0.03"];
-    let training = training("dist_async", &folder.path().join("net"), &more);
+    // Gradients are late, so momentum would make steps too large.
+    let values = [["--network", "lenet"], ["--lr", "0.05"]];
+    let training = changed(&folder.path().join("net"), &values, &["--mom", "0", "--num-epochs", "12"]);
     let ran = launched(folder.path(), ["4", "2"], &flags, script, &training);
     let err = ran.err.clone();
     ran.ok();
@@ -100,7 +111,7 @@ fn a_training_resumes_with_other_servers() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = folder.path().join("net");
     let script = r#"exec "$@""#;
-    let args = |more: &[&str]| training("dist_async", &prefix, &[&["--mom", "0.9", "--lr", "0.02"], more].concat());
+    let args = |more: &[&str]| changed(&prefix, &[["--lr", "0.02"]], &[&["--mom", "0.9"], more].concat());
     launched(folder.path(), ["2", "2"], &[], script, &args(&["--num-epochs", "3"])).ok();
     let ran = launched(folder.path(), ["1", "1"], &[], script, &args(&["--num-epochs", "4", "--resume"]));
     let err = ran.err.clone();
@@ -178,7 +189,7 @@ fn failures_are_one_clear_error_of_every_worker() {
     let mut args = training("dist_async", &other.path().join("net"), &["--num-epochs", "200"]);
     let network = args.iter().position(|word| word == "--network").unwrap();
     args.drain(network..network + 2);
-    let ran = launched(other.path(), ["2", "1"], &[], script, &args);
+    let ran = launched(other.path(), ["2", "1"], &["--timeout", "5"], script, &args);
     assert!(ran.code.is_some_and(|code| code != 0));
     assert!(ran.err.contains("all workers must train the same network"), "{}", ran.err);
 }

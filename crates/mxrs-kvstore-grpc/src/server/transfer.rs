@@ -120,7 +120,10 @@ async fn init(
             }
             let left = server.options.patience.saturating_sub(since.elapsed());
             if left.is_zero() {
-                let message = format!("worker 0 has not given the first value of key {}", about.key);
+                let message = format!(
+                    "worker 0 has not given the first value of key {}: all workers must train the same network",
+                    about.key
+                );
                 return Err(Status::deadline_exceeded(message));
             }
             // A notification may be missed between the look and the wait, so the wait is short.

@@ -95,7 +95,8 @@ fn without_kept_pushes_only_the_declared_window_is_lost() {
     let (safe, killed) = counters(0, 1, 150);
     assert_eq!(safe, 300.0);
     // The window is the interval between snapshots, 0.1 s, in which two workers make at most 2 * 100 / 3 updates.
-    assert!((300.0 - 70.0..300.0).contains(&killed), "{killed}");
+    // Nothing is lost if the snapshot was just made.
+    assert!((300.0 - 70.0..=300.0).contains(&killed), "{killed}");
 }
 
 #[test]

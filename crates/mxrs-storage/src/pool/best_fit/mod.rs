@@ -107,7 +107,7 @@ impl BestFit {
         Segment { ptr: pointer(leaving.start), bytes: leaving.len, events: Events::new(), leaving: Some(leaving) }
     }
 
-    /// Destroys a record and makes its block free memory.
+    /// Destroys a record and adds its block to the free ranges.
     fn give(&mut self, record: RecordRef) {
         let start = record.ptr().addr().get();
         // SAFETY: the caller passes the last pointer to the record. `put` gets it right after the pool's roster (its
