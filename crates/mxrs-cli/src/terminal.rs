@@ -66,10 +66,15 @@ pub fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
+/// Narrower terminals are not real ones: `mpirun` gives its processes a terminal without a size.
+const NARROWEST: u16 = 40;
+
 /// An empty table with these headings; as wide as the terminal, or unlimited if stdout is not a terminal.
 pub fn table<H: AsRef<str>>(headings: &[H]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    let is_terminal = table.width().is_some_and(|width| width >= NARROWEST);
+    let arrangement = if is_terminal { ContentArrangement::Dynamic } else { ContentArrangement::Disabled };
+    table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(arrangement);
     table.set_header(headings.iter().map(AsRef::as_ref));
     table
 }
