@@ -9,7 +9,8 @@ use std::f32::consts::FRAC_1_SQRT_2;
 /// Where the second polynomial takes over.
 const FAR: f32 = 0.927_734_4;
 
-/// The probability that a number with the standard normal distribution is below `x`.
+/// The probability that a number with the standard normal distribution is below `x`. The error is at most 1.2e-7, and from -3 upward
+/// also at most 1e-5 of the result.
 #[inline(always)]
 pub fn normal_below(x: f32) -> f32 {
     let t = (x * FRAC_1_SQRT_2).abs();

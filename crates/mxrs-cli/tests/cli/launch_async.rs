@@ -126,7 +126,7 @@ fn a_training_resumes_with_other_servers() {
 
 /// A worker that is stopped is noticed by the servers after `PS_HEARTBEAT_TIMEOUT`; the others end their training.
 #[test]
-fn a_stopped_worker_holds_nobody_up() {
+fn a_stopped_worker_does_not_hold_up_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let script = r#"
         own=$1; shift

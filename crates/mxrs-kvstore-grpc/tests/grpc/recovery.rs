@@ -5,6 +5,7 @@ use crate::common::*;
 use crate::proxy::Proxy;
 use mxrs_kvstore::{KvStore, KvStoreOptions};
 use mxrs_kvstore_grpc::{Server, ServerOptions, WorkerOptions};
+use std::path::Path;
 use std::time::Duration;
 
 /// "A server applies each number once, so a push that is sent again after a lost connection changes nothing."
@@ -42,6 +43,15 @@ fn again(options: &ServerOptions, address: &str) -> Server {
             Err(error) => assert!(since.elapsed() < Duration::from_secs(5), "{error}"),
         }
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// One server for one worker, which makes a snapshot at the first update, and at requests.
+fn rarely_saved(folder: &Path) -> ServerOptions {
+    ServerOptions {
+        snapshots: Some(folder.to_owned()),
+        snapshot_interval: Duration::from_secs(1000),
+        ..server_options(1, 1)
     }
 }
 
@@ -102,11 +112,7 @@ fn without_kept_pushes_only_the_declared_window_is_lost() {
 #[test]
 fn a_restored_server_has_the_states_of_the_updater_and_the_sessions() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ServerOptions {
-        snapshots: Some(folder.path().to_owned()),
-        snapshot_interval: Duration::from_secs(1000),
-        ..server_options(1, 1)
-    };
+    let options = rarely_saved(folder.path());
     let mut servers = servers(&options);
     let all = addresses(&servers);
     let worker = Worker::new(0, 1, &all);
@@ -128,11 +134,7 @@ fn a_restored_server_has_the_states_of_the_updater_and_the_sessions() {
 #[test]
 fn an_idle_worker_sends_again_what_a_restored_server_lacks() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ServerOptions {
-        snapshots: Some(folder.path().to_owned()),
-        snapshot_interval: Duration::from_secs(1000),
-        ..server_options(1, 1)
-    };
+    let options = rarely_saved(folder.path());
     let mut servers = servers(&options);
     let all = addresses(&servers);
     let mute = WorkerOptions { heartbeat: None, ..worker_options(0, 1, &all) };
@@ -145,6 +147,24 @@ fn an_idle_worker_sends_again_what_a_restored_server_lacks() {
     let server = again(&options, &all[0]);
     assert_eq!(worker.pushpull("w", &[1.0]).unwrap(), [6.0]);
     assert_eq!(metric(&server, "mxrs_kvstore_updates_total"), 5.0, "four updates again, and one");
+}
+
+/// "Of pushes that do not fit, those after the last snapshot are lost": exactly those.
+#[test]
+fn a_restored_server_lacks_the_pushes_that_were_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = rarely_saved(folder.path());
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let forgetful = WorkerOptions { replay_bytes: 0, ..worker_options(0, 1, &all) };
+    let worker = Worker::with(forgetful, &KvStoreOptions::default()).unwrap();
+    worker.begin("w", &[0.0]).unwrap();
+    worker.pushpull("w", &[1.0]).unwrap();
+    until("the first snapshot", || metric(&servers[0], "mxrs_kvstore_snapshots_total") > 0.0);
+    (0..4).for_each(|_| drop(worker.pushpull("w", &[1.0]).unwrap()));
+    drop(servers.pop());
+    let _server = again(&options, &all[0]);
+    assert_eq!(worker.pushpull("w", &[1.0]).unwrap(), [2.0], "one update is in the snapshot, and one is new");
 }
 
 /// "A worker that is started again gets the weights as they are, and goes on."

@@ -9,8 +9,7 @@ use super::plan::{Piece, Rules, plan};
 use super::sum::Codec;
 use super::tasks::{Round, exchange, fetch, first, send_and_sum};
 use crate::in_process::entries::{Entries, Group as Grouped, Values};
-use crate::reduce::{Buffers, DeviceReducer, HostReducer, Job, LocalSum, Reducer, copy, encode};
-use crate::sum::SumThreads;
+use crate::reduce::{Buffers, Job, LocalSum, Reducer, copy, encode, of_process};
 use crate::{
     Compression, Family, Key, KvStore, KvStoreOptions, Residual, RowPull, RowSparse, StoreType, Update, Updater, Value,
 };
@@ -71,15 +70,7 @@ impl DistSync {
         if !matches!(store_type.family(), Family::DistSync | Family::P3) {
             return Err(Error::invalid("type of the key-value store", &store_type, "dist_sync, its aliases, or p3"));
         }
-        let threads = match store_type.reduces_on_device() {
-            true => SumThreads::of_devices(options),
-            false => SumThreads::of_host(options),
-        };
-        let reducer_buffers = Buffers::new(context, threads.clone());
-        let reducer: Box<dyn Reducer> = match store_type.reduces_on_device() {
-            true => Box::new(DeviceReducer::new(reducer_buffers, options, None)),
-            false => Box::new(HostReducer::new(reducer_buffers)),
-        };
+        let (threads, reducer) = of_process(&store_type, context, options);
         let state = State {
             entries: Entries::default(),
             keys: Vec::new(),

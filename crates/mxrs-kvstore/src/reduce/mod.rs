@@ -18,8 +18,27 @@ pub(crate) use rows::{assign_rows, gather_rows, sum_row_sparse};
 pub(crate) use tasks::copy;
 pub(crate) use tree::TreeReducer;
 
-use mxrs_ndarray::NdArray;
+use crate::sum::SumThreads;
+use crate::{KvStoreOptions, StoreType};
+use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_types::{Device, Result};
+use std::sync::Arc;
+
+/// For a store between processes: the threads that sum, and the way to sum the values of one process's devices.
+pub(crate) fn of_process(
+    store_type: &StoreType,
+    context: &ArrayContext,
+    options: &KvStoreOptions,
+) -> (Arc<SumThreads>, Box<dyn Reducer>) {
+    if store_type.reduces_on_device() {
+        let threads = SumThreads::of_devices(options);
+        let buffers = Buffers::new(context, threads.clone());
+        return (threads, Box::new(DeviceReducer::new(buffers, options, None)));
+    }
+    let threads = SumThreads::of_host(options);
+    let buffers = Buffers::new(context, threads.clone());
+    (threads, Box::new(HostReducer::new(buffers)))
+}
 
 /// The values of one key in one push.
 pub(crate) struct Job<'a> {

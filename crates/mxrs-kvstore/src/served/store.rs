@@ -4,8 +4,7 @@ use super::tasks::Exchange;
 use super::{ServedKey, Servers, divide};
 use crate::dist::refuse_rows;
 use crate::in_process::entries::{Entries, Group, Values};
-use crate::reduce::{Buffers, DeviceReducer, HostReducer, Job, LocalSum, Reducer, encode};
-use crate::sum::SumThreads;
+use crate::reduce::{Buffers, Job, LocalSum, Reducer, encode, of_process};
 use crate::{
     Compression, Family, Key, KvStore, KvStoreOptions, RowPull, RowSparse, StoreType, Updater, UpdaterSettings, Value,
 };
@@ -54,15 +53,7 @@ impl DistAsync {
         if store_type.family() != Family::DistAsync {
             return Err(Error::invalid("type of the key-value store", &store_type, "dist_async or one of its aliases"));
         }
-        let threads = match store_type.reduces_on_device() {
-            true => SumThreads::of_devices(options),
-            false => SumThreads::of_host(options),
-        };
-        let of_reducer = Buffers::new(context, threads.clone());
-        let reducer: Box<dyn Reducer> = match store_type.reduces_on_device() {
-            true => Box::new(DeviceReducer::new(of_reducer, options, None)),
-            false => Box::new(HostReducer::new(of_reducer)),
-        };
+        let (threads, reducer) = of_process(&store_type, context, options);
         let state = State {
             entries: Entries::default(),
             keys: Vec::new(),
