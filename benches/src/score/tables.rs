@@ -85,8 +85,9 @@ fn wide(
     section
 }
 
-/// Our speed divided by that of every other peer, and our fastest round divided by the fastest round of all others. The last
-/// rows hold the geometric means over the networks, one row for each combination of the other settings.
+/// Ratios of speeds in images per second: ours and that of each peer in neighboring rounds, ours and that of the fastest peer, and
+/// our fastest round and the fastest round of any peer. The last rows are geometric means over the networks, one row for each
+/// combination of the other settings.
 fn ratios(contests: &[Contest], peers: &[Peer]) -> Section {
     let others: Vec<Peer> = peers.iter().copied().filter(|peer| *peer != Peer::Mxrs).collect();
     let mut columns = columns(&others);

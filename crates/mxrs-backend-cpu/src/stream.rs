@@ -90,9 +90,9 @@ pub fn prefetch<T>(soon: &[T]) {
     }
 }
 
-/// Asks for the `N` elements from an address on. The processor itself asks for memory only up to the end of a page, and for
-/// fewer lines at a time. So loops that read much and compute little take half the time if they ask for elements
-/// [`AHEAD`] bytes before they read them.
+/// Prefetches the `N` elements from an address on. The processor also prefetches by itself, but only up to the end of a page and
+/// only a few cache lines ahead. So a loop that is limited by memory takes half the time if it prefetches the elements that are
+/// [`AHEAD`] bytes after those it reads.
 #[inline(always)]
 pub fn prefetch_at<T, const N: usize>(at: *const T) {
     for line in 0..size_of::<[T; N]>().div_ceil(LINE) {
@@ -100,7 +100,7 @@ pub fn prefetch_at<T, const N: usize>(at: *const T) {
     }
 }
 
-/// How many bytes before they are read elements are requested.
+/// The distance, in bytes, from the elements that a loop reads to those that it prefetches.
 pub const AHEAD: usize = 4096;
 
 /// Asks for the cache line of an address, which may be any address.

@@ -91,8 +91,8 @@ unsafe fn sweep_of<L: Lanes + Approximate>(function: Function, pixels: *mut f32,
             }
         };
     }
-    // SAFETY: `L::N` divides `BLOCK`, so `at + L::N <= n * BLOCK`, as the caller promises. All other operations use only
-    // registers.
+    // SAFETY: the caller promises `n * BLOCK` valid values. `L::N` divides `BLOCK`, so every access of `L::N` values from `at` on is
+    // within them. All other operations use only registers.
     unsafe {
         match function {
             Function::Sigmoid => each!(x => sigmoid(x)),

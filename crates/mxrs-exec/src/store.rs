@@ -314,7 +314,7 @@ mod tests {
             let sizes = (known.ids.len(), known.constants.len());
             assert!(sizes.0 <= 4 && sizes.1 <= 2, "round {round}: {sizes:?} ids and constants");
         }
-        // The value that a constant in use is made from still has its key, so a new binding finds the constant.
+        // A weight keeps its id while a constant that was made from it is in use. So a new binding finds that constant.
         assert!(Arc::ptr_eq(&kept[0], &bind(&kept_weight)));
         assert_eq!(store.bytes(), 64);
     }

@@ -21,7 +21,7 @@ use tonic::transport::server::Connected;
 
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long the reason for a failed handshake may take to the other side.
+/// How long sending the reason for a failed handshake may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 /// The pause after the system has refused a connection, such as for lack of file handles.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -1,5 +1,6 @@
-//! Training by several workers, which are threads of this process: the same bits as one process that has as many devices, the
-//! same examples in each part of its batches, and the store `device`, which adds from left to right.
+//! Training by several workers, which are threads of this process. The tests check that the weights have the same bits as those
+//! of one process with as many devices, that each worker gets the examples that this process would give to the device, and that
+//! the store `device` adds the gradients from left to right.
 
 mod common;
 

@@ -160,7 +160,7 @@ impl Nest {
         n_steps(&self.reduced) * self.row
     }
 
-    /// Number of groups of results; the results of a group are folded together.
+    /// Number of groups of results. One pass over the elements computes all results of a group, side by side.
     fn n_groups(&self) -> usize {
         n_steps(&self.kept) * self.width.div_ceil(self.columns)
     }

@@ -2,7 +2,7 @@
 
 use super::block::{PANEL, SQUARE, STEP};
 
-/// Bfloat16 numbers of a step.
+/// How many bfloat16 values a step of the product consumes. A step has [`STEP`] bytes.
 pub const STEP_NUMBERS: usize = STEP / 2;
 /// The offset of a value that is 0.
 pub const ZERO: usize = usize::MAX;

@@ -18,8 +18,7 @@ use std::sync::Arc;
 
 /// Factors and bias of the channels, and the factor of the tensor that is added, for one run of a call.
 pub trait Channels: Send + Sync {
-    /// Writes a factor and a bias for each channel, and returns the factor of the tensor that is added. Values behind the
-    /// last channel are zeros.
+    /// Writes a factor and a bias for each channel, and returns the factor of the tensor that is added.
     fn fill(&self, args: &KernelArgs<'_>, scales: &mut [f32], bias: &mut [f32]) -> f32;
 
     /// Writes the outputs other than the first.

@@ -91,7 +91,7 @@ fn fewer_images(shape: &Shape, threads: usize) -> usize {
     shape.n.min((LEAST_TILES * threads).div_ceil(tiles.max(1)))
 }
 
-/// Number of values of images in blocks of channels.
+/// Number of values that all images have together; the channels are padded to whole blocks.
 fn values(images: usize, channels: usize, size: [usize; 2]) -> usize {
     images * channels.next_multiple_of(BLOCK) * size[0] * size[1]
 }

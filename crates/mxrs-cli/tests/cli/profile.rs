@@ -225,6 +225,10 @@ fn traces_are_compared_and_merged() {
     assert!(mxrs_in(folder.path(), ["profile", "merge", "bad.json", "-o", "m.json"]).failed(3).contains("bad.json"));
     mxrs_in(folder.path(), ["profile", "diff", "a.json", "a.json", "--certainty", "0.2"]).failed(2);
     mxrs_in(folder.path(), ["profile", "diff", "a.json"]).failed(2);
+    let odd = ["profile", "diff", "a.json", "b.json.gz", "a.json"];
+    assert!(mxrs_in(folder.path(), odd).failed(2).contains("a.json has no counterpart"));
+    let pairs = ["profile", "diff", "a.json", "b.json.gz", "a.json", "b.json.gz"];
+    assert!(mxrs_in(folder.path(), pairs).ok().contains("Pairs of runs: 2."));
 }
 
 #[test]

@@ -41,7 +41,8 @@ const SPIN: Duration = Duration::from_micros(20);
 pub enum PoolId {
     /// Normal tasks of one CPU device, by id ([`crate::EngineKind::ThreadedPerDevice`]).
     Cpu(u32),
-    /// CPU-prioritized tasks of all CPU devices ([`crate::EngineKind::ThreadedPerDevice`]).
+    /// Tasks of all CPU devices that were pushed with [`crate::Property::CpuPrioritized`]. Only
+    /// [`crate::EngineKind::ThreadedPerDevice`] has this pool.
     CpuPriority,
     /// All tasks except copies ([`crate::EngineKind::Threaded`]).
     Global,

@@ -129,8 +129,9 @@ fn quiet(units: Vec<Values>) -> Vec<Option<Level>> {
     units.into_iter().map(of_unit).collect()
 }
 
-/// The levels in a noisy run. They are those of the times as measured: what disturbs such a run is not common to all operators,
-/// so it cannot be subtracted. `corrected` are the values without the drift.
+/// The levels in a noisy run. They come from the times as measured, because what disturbs such a run is not common to all
+/// operators and cannot be subtracted. `corrected` are the times after the speed of the machine was subtracted; they only show
+/// how much the calls of a node vary.
 fn noisy(units: &[Unit], run: usize, corrected: Vec<Values>) -> Vec<Option<Level>> {
     let of_unit = |(unit, corrected): (&Unit, Values)| {
         let measured = sorted(&unit.sides[run].values);

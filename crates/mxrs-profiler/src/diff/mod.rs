@@ -10,6 +10,7 @@ mod model;
 mod print;
 mod robust;
 mod series;
+mod several;
 
 use crate::reader::Footer;
 use calls::Run;
@@ -92,10 +93,12 @@ pub struct Row {
     pub verdict: Verdict,
 }
 
-/// The differences of two runs.
+/// The differences of two runs, or of several pairs of runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The number of iterations that were found in each run.
+    /// The number of pairs of runs.
+    pub pairs: usize,
+    /// The number of iterations that were found before and after, in all runs.
     pub iterations: [usize; 2],
     /// The factor by which the machine got slower, estimated from all operators.
     pub machine: f64,
@@ -133,6 +136,15 @@ impl Comparison {
 /// [`mxrs_types::ErrorKind::Format`] for a file that is not a trace, or one with more than 20 million calls or 65,536 nodes;
 /// [`mxrs_types::ErrorKind::Io`] if a file cannot be read.
 pub fn compare(a: impl AsRef<Path>, b: impl AsRef<Path>, options: Options) -> Result<Comparison> {
+    compare_pairs(&[[a.as_ref(), b.as_ref()]], options)
+}
+
+/// Compares several pairs of traces: each has a run before the change and one after it. Runs that were recorded in turn, one
+/// before and one after, show best what differs between any two runs, so it is not taken for a change.
+///
+/// # Errors
+/// As [`compare`]; and [`mxrs_types::ErrorKind::InvalidValue`] if there is no pair.
+pub fn compare_pairs<P: AsRef<Path>>(pairs: &[[P; 2]], options: Options) -> Result<Comparison> {
     if !(0.0..1.0).contains(&options.min_effect) {
         return Err(Error::invalid("smallest change to name", options.min_effect, "a number from 0 to less than 1"));
     }
@@ -143,7 +155,16 @@ pub fn compare(a: impl AsRef<Path>, b: impl AsRef<Path>, options: Options) -> Re
             "a number from 0.5 to less than 1",
         ));
     }
-    let paths = [a.as_ref(), b.as_ref()];
+    let mut compared =
+        pairs.iter().map(|[a, b]| compare_pair([a.as_ref(), b.as_ref()], options)).collect::<Result<Vec<_>>>()?;
+    match compared.len() {
+        0 => Err(Error::invalid("traces", "none", "one pair of traces or more")),
+        1 => Ok(compared.remove(0)),
+        _ => Ok(several::join(&compared, options)),
+    }
+}
+
+fn compare_pair(paths: [&Path; 2], options: Options) -> Result<Comparison> {
     let mut groups = Groups::default();
     let [of_a, of_b] = paths.map(|path| Run::read(path, &mut groups));
     let runs = [of_a?, of_b?];
@@ -227,7 +248,7 @@ fn conclude(groups: &Groups, runs: [Run; 2], options: Options, mut notes: Vec<St
     rows.sort_by(by_time);
     nodes.sort_by(by_time);
     let [machine, low, high] = model.machine().map(f64::exp);
-    Comparison { iterations, machine, machine_interval: [low, high], operators: rows, nodes, notes }
+    Comparison { pairs: 1, iterations, machine, machine_interval: [low, high], operators: rows, nodes, notes }
 }
 
 /// The ranges of units with the same group. Units are in the order of their groups.

@@ -31,10 +31,10 @@ const NODE_CHANGED: f64 = 0.02;
 /// The scale of the changes of operators that change.
 const USUAL_CHANGE: f64 = 0.12;
 /// The scale of the change of the machine's speed from run to run.
-const MACHINE: f64 = 0.15;
+pub(super) const MACHINE: f64 = 0.15;
 /// The standard deviation of what differs from run to run without a cause that could be named, of an operator and at least of
 /// a node.
-const RUN_TO_RUN: f64 = 0.005;
+pub(super) const RUN_TO_RUN: f64 = 0.005;
 /// The degrees of freedom of the distribution of errors. They make large errors more likely than a normal distribution does.
 const FREEDOM: f64 = 40.0;
 /// The same of changes, of operators and of the machine: some are very large.
@@ -42,6 +42,17 @@ const FREEDOM_OF_CHANGES: f64 = 2.0;
 /// The logarithms of Γ((ν + 1) / 2) / Γ(ν / 2) / √(ν π) for these ν.
 const LOG_FACTOR: f64 = -0.925_19;
 const LOG_FACTOR_OF_CHANGES: f64 = -1.039_72;
+
+/// A Student's distribution of errors.
+#[derive(Clone, Copy)]
+pub(super) struct Errors {
+    pub(super) freedom: f64,
+    /// The logarithm of Γ((ν + 1) / 2) / Γ(ν / 2) / √(ν π) for ν degrees of freedom.
+    pub(super) log_factor: f64,
+}
+
+/// The errors of a single pair of runs.
+const ERRORS: Errors = Errors { freedom: FREEDOM, log_factor: LOG_FACTOR };
 /// The number of nodes from which differences between nodes can be estimated.
 pub(super) const MANY_NODES: usize = 5;
 /// The step of the grid for the speed of the machine, and how far it goes beyond the effects.
@@ -56,7 +67,7 @@ pub(super) struct Effect {
     /// The logarithm of the ratio of the times, without the change of the machine.
     pub(super) log_ratio: f64,
     /// Its standard error.
-    error: f64,
+    pub(super) error: f64,
     /// The probability that it is not 0.
     pub(super) certainty: f64,
     /// Whether there are enough values for a conclusion.
@@ -104,7 +115,7 @@ impl Model {
                 (!nodes.is_empty()).then(|| vote(&nodes, in_common, between_nodes))
             })
             .collect();
-        let (machine, machine_variance, certainties) = posterior(&votes);
+        let (machine, machine_variance, certainties) = posterior(&votes, MACHINE, ERRORS);
         let effects = votes.iter().zip(certainties).zip(operators).map(|((vote, certainty), members)| {
             let (effect, variance) = (*vote)?;
             let nodes = of(members);
@@ -135,8 +146,7 @@ impl Model {
         // What disturbs some calls of the node may have reached all of them.
         let disturbance = units.iter().map(|unit| unit.noise).fold(0.0, f64::max).powi(2);
         let variance = own + disturbance + self.between_nodes + RUN_TO_RUN.powi(2) + self.machine_variance;
-        let [same, changed] = hypotheses(effect, variance, NODE_CHANGED);
-        let certainty = 1.0 / (1.0 + (same - changed).exp());
+        let certainty = certainty_of_node(effect, variance, ERRORS);
         Some(Effect { log_ratio: effect, error: variance.sqrt(), certainty, is_founded: n_values >= FEWEST })
     }
 
@@ -228,17 +238,24 @@ fn vote(nodes: &[Difference], in_common: [Option<f64>; 2], between_nodes: f64) -
 
 /// The logarithms of the densities of an effect that is only an error, and of one that is also a change, each multiplied by its
 /// probability. Both are Student's distributions.
-fn hypotheses(effect: f64, variance: f64, changed: f64) -> [f64; 2] {
+fn hypotheses(effect: f64, variance: f64, changed: f64, errors: Errors) -> [f64; 2] {
     let density = |variance: f64, freedom: f64, log_factor: f64| {
         log_factor - 0.5 * variance.ln() - 0.5 * (freedom + 1.0) * (effect * effect / variance / freedom).ln_1p()
     };
-    let same = density(variance, FREEDOM, LOG_FACTOR);
+    let same = density(variance, errors.freedom, errors.log_factor);
     let different = density(variance + USUAL_CHANGE.powi(2), FREEDOM_OF_CHANGES, LOG_FACTOR_OF_CHANGES);
     [(1.0 - changed).ln() + same, changed.ln() + different]
 }
 
+/// The probability that a node with this effect, without that of the machine, changed.
+pub(super) fn certainty_of_node(effect: f64, variance: f64, errors: Errors) -> f64 {
+    let [same, changed] = hypotheses(effect, variance, NODE_CHANGED, errors);
+    1.0 / (1.0 + (same - changed).exp())
+}
+
 /// The mean and the variance of the change of the machine's speed, and the probability that each operator changed.
-fn posterior(votes: &[Option<(f64, f64)>]) -> (f64, f64, Vec<f64>) {
+/// `usual` is the scale of the change of the machine.
+pub(super) fn posterior(votes: &[Option<(f64, f64)>], usual: f64, errors: Errors) -> (f64, f64, Vec<f64>) {
     let effects = || votes.iter().flatten().map(|(effect, _)| *effect);
     let lowest = effects().fold(0.0, f64::min) - MARGIN;
     let highest = effects().fold(0.0, f64::max) + MARGIN;
@@ -246,7 +263,7 @@ fn posterior(votes: &[Option<(f64, f64)>]) -> (f64, f64, Vec<f64>) {
     let grid: Vec<f64> = (0..=((highest - lowest) / step) as usize).map(|at| lowest + at as f64 * step).collect();
     // The logarithms of the two hypotheses together.
     let of_vote = |(effect, variance): (f64, f64), machine: f64| {
-        let [same, changed] = hypotheses(effect - machine, variance, CHANGED);
+        let [same, changed] = hypotheses(effect - machine, variance, CHANGED, errors);
         let larger = same.max(changed);
         let together = larger + ((same - larger).exp() + (changed - larger).exp()).ln();
         (together, (changed - together).exp())
@@ -255,7 +272,7 @@ fn posterior(votes: &[Option<(f64, f64)>]) -> (f64, f64, Vec<f64>) {
         .iter()
         .map(|machine| {
             let of_votes = votes.iter().flatten().map(|vote| of_vote(*vote, *machine).0).sum::<f64>();
-            of_votes - 0.5 * (FREEDOM_OF_CHANGES + 1.0) * ((machine / MACHINE).powi(2) / FREEDOM_OF_CHANGES).ln_1p()
+            of_votes - 0.5 * (FREEDOM_OF_CHANGES + 1.0) * ((machine / usual).powi(2) / FREEDOM_OF_CHANGES).ln_1p()
         })
         .collect();
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);

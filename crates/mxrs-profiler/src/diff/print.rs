@@ -35,6 +35,9 @@ impl fmt::Display for Comparison {
             writeln!(f, "{}", text.trim_end())?;
         }
         let [in_a, in_b] = self.iterations;
+        if self.pairs > 1 {
+            writeln!(f, "\nPairs of runs: {}.", self.pairs)?;
+        }
         writeln!(f, "\nIterations: {in_a} in a, {in_b} in b. Times are those of a typical iteration.")?;
         let [low, high] = self.machine_interval;
         writeln!(

@@ -1,4 +1,4 @@
-//! Whether gradients are finite, and gradients that are divided by a loss scale.
+//! Checks that gradients are finite, and divides gradients by the loss scale.
 
 use super::Exchange;
 use mxrs_exec::autograd;

@@ -182,7 +182,7 @@ impl Loop for Step<'_> {
                 *previous = old;
             }),
             Kind::LambDirection { beta1, beta2, epsilon, left1, left2 } => {
-                // A division takes longer than the memory.
+                // Each element is multiplied by these reciprocals: a division takes longer than reading and writing an element.
                 let (by_mean, by_var) = (1.0 / left1, 1.0 / left2);
                 each2(w, g, a, b, |w, g, m, v| {
                     let g = clipped(g);
