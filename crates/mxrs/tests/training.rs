@@ -133,6 +133,17 @@ fn train_with(
     (module, report.outcome, accuracy)
 }
 
+/// The part of all images, those of training included, that a network recognizes.
+fn accuracy_of_all(module: &mut Module) -> f64 {
+    let n_right = ["digits_train.rec", "digits_val.rec"].map(|name| {
+        let mut images = records(name).build().unwrap();
+        let mut metric = create("acc", &[]).unwrap();
+        let report = module.score(&mut images, &mut metric, None).unwrap();
+        report.first().unwrap().1 * if name == "digits_train.rec" { 1500.0 } else { 297.0 }
+    });
+    (n_right[0] + n_right[1]) / 1797.0
+}
+
 #[test]
 fn lenet_learns_the_digits() {
     let mut callbacks = Callbacks::default();
@@ -150,9 +161,11 @@ fn lenet_learns_the_digits_in_float16_as_well_as_in_float32() {
         let scaler = LossScaler::dynamic().starting_at(f64::from(1 << 24)).unwrap();
         module.amp(DType::F16).loss_scaling(scaler).unwrap()
     };
-    let (full, _, want) = train("lenet", &options(8), &mut Callbacks::default());
-    let (mixed, _, got) = train_with("lenet", &options(8), &mut Callbacks::default(), amp);
-    assert!(want > 0.97 && got >= want - 0.005, "{got} instead of {want}");
+    let (mut full, ..) = train("lenet", &options(6), &mut Callbacks::default());
+    let (mut mixed, ..) = train_with("lenet", &options(6), &mut Callbacks::default(), amp);
+    // Over all 1,797 images: of 297 alone, a single one is 0.3 %.
+    let [want, got] = [&mut full, &mut mixed].map(accuracy_of_all);
+    assert!(want > 0.98 && got >= want - 0.005, "{got} instead of {want}");
     let scaler = mixed.loss_scaler().unwrap();
     // Kernels for float16 overflow at first. Without them the gradients stay in float32. Of 47 steps of each epoch, few are
     // skipped.
