@@ -5,7 +5,7 @@ use crate::runtime;
 use mxrs_env::{Capability, Registered, field_paths, registry};
 use std::path::Path;
 
-/// The test files that observe effects, without `rules.rs`, which names all variables.
+/// The test files that observe effects, without `variables.rs`, which names all variables.
 const SOURCES: [&str; 23] = [
     include_str!("threads.rs"),
     include_str!("device.rs"),
