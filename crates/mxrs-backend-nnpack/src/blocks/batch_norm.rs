@@ -181,7 +181,8 @@ impl Pass for BatchNorm {
 /// of its doc, and the processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn normalize_run<L: Lanes>(run: &Run<'_>) {
-    let f = run.factors;
+    // No store can change these copies, so the compiler keeps them in registers.
+    let [mean, scale, shift] = [run.factors.mean, run.factors.scale, run.factors.shift];
     let whole = run.len / BLOCK * BLOCK;
     // SAFETY: `start + lane + L::N <= whole <= run.len`, and the last `rest = len - whole < 16` values are copied
     // through `buffer`, which has 16. Source and result may be the same memory, because every value is read before its
@@ -192,23 +193,29 @@ unsafe fn normalize_run<L: Lanes>(run: &Run<'_>) {
         let mut buffer = [0.0f32; BLOCK];
         let place = buffer.as_mut_ptr();
         place.copy_from_nonoverlapping(src.add(whole), rest);
-        for lane in (0..BLOCK).step_by(L::N) {
-            let of = |values: &[f32; BLOCK]| values.as_ptr().add(lane);
-            let factors = [L::load(of(&f.mean)), L::load(of(&f.scale)), L::load(of(&f.shift))];
-            let bounds = [L::splat(run.bounds.low), L::splat(run.bounds.high)];
-            if run.past_caches {
-                for start in (lane..whole).step_by(BLOCK) {
-                    normalized(src.add(start), factors, bounds).store_past(dst.add(start));
-                }
-            } else {
-                for start in (lane..whole).step_by(BLOCK) {
-                    normalized(src.add(start), factors, bounds).store(dst.add(start));
+        let bounds = [L::splat(run.bounds.low), L::splat(run.bounds.high)];
+        let result = |from: *const f32, lane: usize| {
+            let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
+            normalized(from.add(lane), [of(&mean), of(&scale), of(&shift)], bounds)
+        };
+        // Each cache line is completed before the next one: parts of lines that are stored past the caches at different times
+        // are written to memory one by one.
+        if run.past_caches {
+            for start in (0..whole).step_by(BLOCK) {
+                for lane in (0..BLOCK).step_by(L::N) {
+                    result(src.add(start), lane).store_past(dst.add(start + lane));
                 }
             }
-            normalized(place.add(lane), factors, bounds).store(place.add(lane));
-        }
-        if run.past_caches {
             L::drain();
+        } else {
+            for start in (0..whole).step_by(BLOCK) {
+                for lane in (0..BLOCK).step_by(L::N) {
+                    result(src.add(start), lane).store(dst.add(start + lane));
+                }
+            }
+        }
+        for lane in (0..BLOCK).step_by(L::N) {
+            result(place, lane).store(place.add(lane));
         }
         dst.add(whole).copy_from_nonoverlapping(place, rest);
     }

@@ -83,13 +83,14 @@ impl Pass for Scale {
 /// instructions of `L`.
 #[inline(always)]
 unsafe fn multiply_of<L: Lanes>(src: *const f32, factors: &[f32; BLOCK], dst: *mut f32, n: usize) {
-    for lane in (0..BLOCK).step_by(L::N) {
-        // SAFETY: `lane + L::N <= BLOCK` and `pixel < n`, so all accesses lie in the pixels that the caller promises.
-        unsafe {
-            let factor = L::load(factors.as_ptr().add(lane));
-            for pixel in 0..n {
+    // No store can change this copy, so the compiler keeps it in registers.
+    let factors = *factors;
+    for pixel in 0..n {
+        for lane in (0..BLOCK).step_by(L::N) {
+            // SAFETY: `lane + L::N <= BLOCK` and `pixel < n`, so all accesses lie in the pixels that the caller promises.
+            unsafe {
                 let at = pixel * BLOCK + lane;
-                L::load(src.add(at)).mul(factor).store(dst.add(at));
+                L::load(src.add(at)).mul(L::load(factors.as_ptr().add(lane))).store(dst.add(at));
             }
         }
     }

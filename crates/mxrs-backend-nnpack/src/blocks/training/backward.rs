@@ -44,19 +44,21 @@ for_each_set! {
 /// `past_caches`, `dst` must begin at a cache line. The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn gradient_of<L: Lanes, const RELU: bool>(planes: &Planes<'_>) {
-    let f = planes.factors;
-    for lane in (0..BLOCK).step_by(L::N) {
-        // SAFETY: `at + L::N <= pixels * BLOCK`, because `at` is `lane` plus a multiple of `BLOCK` and
-        // `lane + L::N <= BLOCK`. `dst` may be one of the inputs, because each value is read before its address is
-        // written.
-        unsafe {
-            let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
-            let factors = [of(&f.mean), of(&f.scale), of(&f.shift)];
-            let [less, less_distance] = [&planes.less[0], &planes.less[1]].map(of);
-            for at in (lane..planes.pixels * BLOCK).step_by(BLOCK) {
+    // No store can change these copies, so the compiler keeps them in registers.
+    let [mean, scale, shift] = [planes.factors.mean, planes.factors.scale, planes.factors.shift];
+    let less = *planes.less;
+    // Each cache line is completed before the next one, as in `normalize_run`.
+    for pixel in 0..planes.pixels {
+        for lane in (0..BLOCK).step_by(L::N) {
+            // SAFETY: `pixel < planes.pixels` and `lane + L::N <= BLOCK`, so `at + L::N <= pixels * BLOCK`. `dst` may be one of
+            // the inputs, because each value is read before its address is written.
+            unsafe {
+                let at = pixel * BLOCK + lane;
+                let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
+                let factors = [of(&mean), of(&scale), of(&shift)];
                 let [ograd, data] = [planes.ograd, planes.data].map(|from| L::load(from.add(at)));
                 let (through, distance) = let_through::<L, RELU>(ograd, data, factors);
-                let result = distance.neg_mul_add(less_distance, through.sub(less)).mul(factors[1]);
+                let result = distance.neg_mul_add(of(&less[1]), through.sub(of(&less[0]))).mul(factors[1]);
                 let to = planes.dst.add(at);
                 let result = if planes.adds { L::load(to).add(result) } else { result };
                 if planes.past_caches { result.store_past(to) } else { result.store(to) }

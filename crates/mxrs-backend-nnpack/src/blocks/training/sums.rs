@@ -6,8 +6,7 @@ use crate::dispatch::for_each_set;
 use crate::gemm::lanes::Lanes;
 use crate::layouts::BLOCK;
 
-/// Number of pixels of a partial sum. These pixels stay in the first-level cache between the passes for mean and
-/// variance.
+/// Number of pixels of a partial sum. These pixels stay in the first-level cache between the passes for parts of the channels.
 const PARTIAL: usize = 128;
 
 /// Two sums per channel and the number of pixels: forward, the mean and the squared distances from it; backward, two
@@ -71,25 +70,64 @@ for_each_set! {
 #[inline(always)]
 unsafe fn moments_of<L: Lanes>(plane: &Moments, to: &mut Sums) {
     *to = Sums::NONE;
+    // Values are summed by their distance from the mean of the pixels before them, and squared distances from it. That mean is
+    // near their own, so the squares lose no digits when they are moved to their own mean. One pass over memory is enough.
+    let mut near = [0.0f32; BLOCK];
     for start in (0..plane.pixels).step_by(PARTIAL) {
         let len = PARTIAL.min(plane.pixels - start);
-        let [mut mean, mut squares] = [[0.0f32; BLOCK]; 2];
+        let [mut sums, mut squares] = [[0.0f32; BLOCK]; 2];
         for lane in (0..BLOCK).step_by(L::N) {
             // SAFETY: `start + i < start + len <= plane.pixels` and `lane + L::N <= BLOCK`, so every load lies in the
             // plane and every store in the arrays of `BLOCK` values.
             unsafe {
                 let from = plane.data.add(start * BLOCK + lane);
-                let sum = over_pixels::<L>(len, |sum, i| sum.add(L::load(from.add(i * BLOCK))));
-                let average = sum.mul(L::splat(1.0 / len as f32));
-                let spread = over_pixels::<L>(len, |sum, i| {
-                    let distance = L::load(from.add(i * BLOCK)).sub(average);
-                    distance.mul_add(distance, sum)
-                });
-                average.store(mean.as_mut_ptr().add(lane));
-                spread.store(squares.as_mut_ptr().add(lane));
+                let center = if start == 0 { average::<L>(from, len) } else { L::load(near.as_ptr().add(lane)) };
+                center.store(near.as_mut_ptr().add(lane));
+                let [sum, square] = distances::<L>(from, len, center);
+                sum.store(sums.as_mut_ptr().add(lane));
+                square.store(squares.as_mut_ptr().add(lane));
             }
         }
-        to.join_moments(len as f64, &mean.map(f64::from), &squares.map(f64::from));
+        let n = len as f64;
+        let (mut mean, mut about_mean) = ([0.0; BLOCK], [0.0; BLOCK]);
+        for i in 0..BLOCK {
+            let off = f64::from(sums[i]) / n;
+            mean[i] = f64::from(near[i]) + off;
+            let squares = f64::from(squares[i]) - off * off * n;
+            // Rounding may leave less than nothing. A NaN stays a NaN.
+            about_mean[i] = if squares < 0.0 { 0.0 } else { squares };
+        }
+        to.join_moments(n, &mean, &about_mean);
+        near = to.first.map(|mean| mean as f32);
+    }
+}
+
+/// The mean of `len` pixels.
+///
+/// # Safety
+/// `L::N` values must be readable at `from` and at each of the following `len - 1` pixels, and the processor must have the
+/// instructions of `L`.
+#[inline(always)]
+unsafe fn average<L: Lanes>(from: *const f32, len: usize) -> L {
+    // SAFETY: `i < len`, as the caller promises.
+    unsafe {
+        let sum = over_pixels::<L, 1>(len, |[sum], i| [sum.add(L::load(from.add(i * BLOCK)))]);
+        sum[0].mul(L::splat(1.0 / len as f32))
+    }
+}
+
+/// The sum of the distances of `len` pixels from `center`, and that of their squares.
+///
+/// # Safety
+/// The conditions of [`average`].
+#[inline(always)]
+unsafe fn distances<L: Lanes>(from: *const f32, len: usize, center: L) -> [L; 2] {
+    // SAFETY: `i < len`, as the caller promises.
+    unsafe {
+        over_pixels::<L, 2>(len, |[sum, square], i| {
+            let distance = L::load(from.add(i * BLOCK)).sub(center);
+            [sum.add(distance), distance.mul_add(distance, square)]
+        })
     }
 }
 
@@ -158,15 +196,15 @@ pub unsafe fn let_through<L: Lanes, const RELU: bool>(ograd: L, data: L, [mean, 
     }
 }
 
-/// Adds up all pixels by `add`, in four sums that do not depend on each other.
+/// Adds up all pixels by `add`, each of the `N` sums in four parts that do not depend on each other.
 ///
 /// # Safety
 /// `add` must be callable for all `i < pixels`, and the processor must have the instructions of `L`.
 #[inline(always)]
-unsafe fn over_pixels<L: Lanes>(pixels: usize, add: impl Fn(L, usize) -> L) -> L {
+unsafe fn over_pixels<L: Lanes, const N: usize>(pixels: usize, add: impl Fn([L; N], usize) -> [L; N]) -> [L; N] {
     // SAFETY: `i + k < whole <= pixels` and `i < pixels`, as `add` requires; the caller has the instructions of `L`.
     unsafe {
-        let mut sums = [L::splat(0.0); 4];
+        let mut sums = [[L::splat(0.0); N]; 4];
         let whole = pixels / 4 * 4;
         for i in (0..whole).step_by(4) {
             for (k, sum) in sums.iter_mut().enumerate() {
@@ -176,6 +214,6 @@ unsafe fn over_pixels<L: Lanes>(pixels: usize, add: impl Fn(L, usize) -> L) -> L
         for i in whole..pixels {
             sums[0] = add(sums[0], i);
         }
-        sums[0].add(sums[1]).add(sums[2].add(sums[3]))
+        std::array::from_fn(|n| sums[0][n].add(sums[1][n]).add(sums[2][n].add(sums[3][n])))
     }
 }
