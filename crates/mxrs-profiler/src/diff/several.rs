@@ -5,19 +5,21 @@
 //! another operator does. So the differences between pairs are the measure of the error here:
 //!
 //! 1. The effect of an operator is the mean of its middle effects over the pairs, with the change of the machine included.
-//! 2. What the effects of a pair have in common beyond that is the machine in that pair. Its scale says how much the machine
-//!    can have changed on the average of all pairs.
-//! 3. What is left over is the error of one effect. The own error of an operator is pulled towards that of all, because a few
-//!    pairs do not show it well.
+//! 2. What the effects of a pair have in common beyond that is the machine in that pair: their mean, in which operators with small
+//!    errors count more. Its scale says how much the machine can have changed on the average of all pairs.
+//! 3. What is left over is the error of one effect. A few pairs do not show it well, so it is pulled towards the error within the
+//!    pairs, times the factor by which the differences between pairs usually exceed that error.
 //! 4. From there on, an operator is judged as in a single pair: see `model`, step 4.
 
 use super::model::{self, Effect, Errors, FEWEST, MACHINE, RUN_TO_RUN};
-use super::robust::{mean, median, middle, spread};
+use super::robust::{mean, median, middle};
 use super::{Comparison, Options, Row, Side, Verdict, verdict};
 use std::collections::BTreeMap;
 
 /// The number of pairs that the error of all operators is worth, compared with those of one.
 const PRIOR_PAIRS: f64 = 4.0;
+/// How often the machine and the effects are estimated in turn; later rounds change nothing.
+const ROUNDS: usize = 5;
 /// Errors that are estimated from about eight differences. For the factor, see [`Errors::log_factor`].
 const ERRORS: Errors = Errors { freedom: 8.0, log_factor: -0.950_11 };
 /// By how much the variance of the middle of a few values is larger than that of their mean.
@@ -44,9 +46,11 @@ impl<'a> Repeated<'a> {
         Self { rows, effects }
     }
 
-    fn center(&self) -> Option<f64> {
+    /// The middle of the effects, with the mean of their variances within the pairs.
+    fn alone(&self) -> Option<(f64, f64)> {
         let mut effects: Vec<f64> = self.effects.iter().map(|(_, effect, _)| *effect).collect();
-        (!effects.is_empty()).then(|| middle(&mut effects))
+        let within = self.effects.iter().map(|(_, _, variance)| *variance).sum::<f64>();
+        (!effects.is_empty()).then(|| (middle(&mut effects), within / self.effects.len() as f64))
     }
 
     fn sides(&self) -> [Side; 2] {
@@ -70,14 +74,14 @@ impl<'a> Repeated<'a> {
 pub(super) fn join(pairs: &[Comparison], options: Options) -> Comparison {
     let operators = repeated(pairs, |pair| &pair.operators);
     let nodes = repeated(pairs, |pair| &pair.nodes);
-    let machines = machines(&operators, pairs.len());
+    let fitted = fit(&operators, pairs.len());
     let n = pairs.len() as f64;
-    let of_machine = machines.iter().map(|machine| machine.powi(2)).sum::<f64>();
+    let of_machine = fitted.machines.iter().map(|machine| machine.powi(2)).sum::<f64>();
     // The usual change of the machine counts as one more difference.
     let usual = ((MACHINE.powi(2) + of_machine) / n / n).sqrt();
     let is_founded = pairs.len() >= FEWEST || pairs.iter().all(|pair| pair.iterations.iter().all(|n| *n >= FEWEST));
 
-    let votes = votes(&operators, &machines);
+    let votes = votes(&operators, &fitted.effects);
     let (machine, machine_variance, certainties) = model::posterior(&votes, usual, ERRORS);
     let effect = |(effect, variance): (f64, f64), certainty: f64| Effect {
         log_ratio: effect - machine,
@@ -87,7 +91,7 @@ pub(super) fn join(pairs: &[Comparison], options: Options) -> Comparison {
     };
     let of_operators =
         votes.iter().zip(&certainties).map(|(vote, certainty)| vote.map(|vote| effect(vote, *certainty)));
-    let of_nodes = self::votes(&nodes, &machines).into_iter().map(|vote| {
+    let of_nodes = self::votes(&nodes, &effects(&nodes, &fitted.machines)).into_iter().map(|vote| {
         let certainty =
             |(own, variance): (f64, f64)| model::certainty_of_node(own - machine, variance + machine_variance, ERRORS);
         vote.map(|vote| effect(vote, certainty(vote)))
@@ -121,44 +125,70 @@ fn repeated<'a>(pairs: &'a [Comparison], of: impl Fn(&Comparison) -> &Vec<Row>) 
     by_name.into_values().map(|rows| Repeated::new(rows, pairs)).collect()
 }
 
-/// By how much the machine changed in each pair, beyond the average of all pairs: what the operators have in common.
-fn machines(operators: &[Repeated<'_>], n_pairs: usize) -> Vec<f64> {
-    let mut distances: Vec<Vec<f64>> = vec![Vec::new(); n_pairs];
-    for operator in operators {
-        let center = operator.center();
-        for (pair, effect, _) in &operator.effects {
-            distances[*pair].extend(center.map(|center| effect - center));
-        }
-    }
-    distances.iter_mut().map(|of_pair| if of_pair.is_empty() { 0.0 } else { median(of_pair) }).collect()
+/// What several pairs say about all operators, or about all nodes.
+struct Fit {
+    /// The change of the machine in each pair, without that of the average pair.
+    machines: Vec<f64>,
+    /// The effect over all pairs, with the variance of an effect in one pair.
+    effects: Vec<Option<(f64, f64)>>,
 }
 
-/// The effect of each operator or node over all pairs, with its variance.
-fn votes(all: &[Repeated<'_>], machines: &[f64]) -> Vec<Option<(f64, f64)>> {
-    let residuals = |own: &Repeated<'_>| -> Vec<f64> {
-        let without: Vec<f64> = own.effects.iter().map(|(pair, effect, _)| effect - machines[*pair]).collect();
-        let center = if without.is_empty() { 0.0 } else { middle(&mut without.clone()) };
-        without.iter().map(|effect| effect - center).collect()
-    };
-    let repeated = all.iter().filter(|own| own.effects.len() > 1);
-    let of_all: Vec<f64> = repeated.flat_map(residuals).collect();
-    // Residuals from a middle of n values are too small by the factor (n - 1) / n.
-    let n_pairs = machines.len() as f64;
-    let usual = if of_all.is_empty() { 0.0 } else { spread(&of_all).powi(2) * n_pairs / (n_pairs - 1.0) };
-    let vote = |own: &Repeated<'_>| {
-        let without: Vec<f64> = own.effects.iter().map(|(pair, effect, _)| effect - machines[*pair]).collect();
-        if without.is_empty() {
-            return None;
+/// Estimates the change of the machine in each pair, and the effects without it. Both depend on each other and on the errors, so
+/// they are computed in turn.
+fn fit(all: &[Repeated<'_>], n_pairs: usize) -> Fit {
+    let mut fit = Fit { machines: vec![0.0; n_pairs], effects: all.iter().map(Repeated::alone).collect() };
+    for _ in 0..ROUNDS {
+        fit.machines = machines(all, &fit.effects, n_pairs);
+        fit.effects = effects(all, &fit.machines);
+    }
+    fit
+}
+
+/// The mean over the operators of their distances from their usual effects, weighted by their errors.
+fn machines(all: &[Repeated<'_>], effects: &[Option<(f64, f64)>], n_pairs: usize) -> Vec<f64> {
+    let (mut sums, mut weights) = (vec![0.0; n_pairs], vec![0.0; n_pairs]);
+    for (own, effect) in all.iter().zip(effects) {
+        let Some((usual, error)) = effect else { continue };
+        for (pair, effect, within) in &own.effects {
+            let weight = 1.0 / error.max(*within);
+            sums[*pair] += weight * (effect - usual);
+            weights[*pair] += weight;
         }
-        let n = without.len() as f64;
-        let squares = residuals(own).iter().map(|residual| residual.powi(2)).sum::<f64>();
-        let of_one = (PRIOR_PAIRS * usual + squares) / (PRIOR_PAIRS + n - 1.0);
-        let within = own.effects.iter().map(|(_, _, variance)| *variance).sum::<f64>() / n;
-        // Each is an estimate of the whole error of one pair. With few pairs, the differences between them may be small by chance.
-        let of_one = if n < 3.0 { of_one.max(within) } else { of_one.max(RUN_TO_RUN.powi(2)) };
-        Some((middle(&mut without.clone()), of_one * OF_MIDDLE / n))
+    }
+    let mut machines: Vec<f64> =
+        sums.iter().zip(&weights).map(|(sum, weight)| if *weight > 0.0 { sum / weight } else { 0.0 }).collect();
+    let average = mean(&machines);
+    machines.iter_mut().for_each(|machine| *machine -= average);
+    machines
+}
+
+/// The effects without the change of the machine, and the variance of an effect in one pair.
+fn effects(all: &[Repeated<'_>], machines: &[f64]) -> Vec<Option<(f64, f64)>> {
+    let of = |own: &Repeated<'_>| {
+        let without: Vec<f64> = own.effects.iter().map(|(pair, effect, _)| effect - machines[*pair]).collect();
+        let center = (!without.is_empty()).then(|| middle(&mut without.clone()))?;
+        let squares = without.iter().map(|effect| (effect - center).powi(2)).sum::<f64>();
+        let within = own.effects.iter().map(|(_, _, variance)| *variance).sum::<f64>() / without.len() as f64;
+        Some((center, squares, within, without.len() as f64 - 1.0))
     };
-    all.iter().map(vote).collect()
+    let found: Vec<_> = all.iter().map(of).collect();
+    // How much larger the differences between pairs usually are than the error within them.
+    let repeated = found.iter().flatten().filter(|(.., freedom)| *freedom > 0.0);
+    let mut ratios: Vec<f64> = repeated.map(|(_, squares, within, freedom)| squares / freedom / within).collect();
+    let usual = if ratios.is_empty() { 1.0 } else { median(&mut ratios).max(1.0) };
+    let pulled = |(center, squares, within, freedom): (f64, f64, f64, f64)| {
+        let of_one = (PRIOR_PAIRS * usual * within + squares) / (PRIOR_PAIRS + freedom);
+        (center, of_one.max(RUN_TO_RUN.powi(2)))
+    };
+    found.into_iter().map(|found| found.map(pulled)).collect()
+}
+
+/// The effects as votes: each with the variance of the middle of its pairs.
+fn votes(all: &[Repeated<'_>], effects: &[Option<(f64, f64)>]) -> Vec<Option<(f64, f64)>> {
+    let vote = |(own, effect): (&Repeated<'_>, &Option<(f64, f64)>)| {
+        effect.map(|(effect, of_one)| (effect, of_one * OF_MIDDLE / own.effects.len() as f64))
+    };
+    all.iter().zip(effects).map(vote).collect()
 }
 
 fn rows(
