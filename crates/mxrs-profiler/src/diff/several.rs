@@ -4,7 +4,8 @@
 //! neighbor that takes bandwidth. An operator that such a difference slows looks changed in one pair of runs. In the next pair
 //! another operator does. So the differences between pairs are the measure of the error here:
 //!
-//! 1. The effect of an operator is the mean of its middle effects over the pairs, with the change of the machine included.
+//! 1. The effect of an operator is the mean of its effects over the pairs, in which far ones are limited. It includes the change of
+//!    the machine.
 //! 2. What the effects of a pair have in common beyond that is the machine in that pair: their mean, in which operators with small
 //!    errors count more. Its scale says how much the machine can have changed on the average of all pairs.
 //! 3. What is left over is the error of one effect. A few pairs do not show it well, so it is pulled towards the error within the
@@ -12,7 +13,7 @@
 //! 4. From there on, an operator is judged as in a single pair: see `model`, step 4.
 
 use super::model::{self, Effect, Errors, FEWEST, MACHINE, RUN_TO_RUN};
-use super::robust::{mean, median, middle};
+use super::robust::{OF_CLIPPED, clip, mean, median, middle};
 use super::{Comparison, Options, Row, Side, Verdict, verdict};
 use std::collections::BTreeMap;
 
@@ -22,8 +23,6 @@ const PRIOR_PAIRS: f64 = 4.0;
 const ROUNDS: usize = 5;
 /// Errors that are estimated from about eight differences. For the factor, see [`Errors::log_factor`].
 const ERRORS: Errors = Errors { freedom: 8.0, log_factor: -0.950_11 };
-/// By how much the variance of the middle of a few values is larger than that of their mean.
-const OF_MIDDLE: f64 = std::f64::consts::FRAC_PI_2;
 
 /// The rows of one operator or node in all pairs.
 struct Repeated<'a> {
@@ -46,11 +45,11 @@ impl<'a> Repeated<'a> {
         Self { rows, effects }
     }
 
-    /// The middle of the effects, with the mean of their variances within the pairs.
+    /// The mean of the effects, with the mean of their variances within the pairs.
     fn alone(&self) -> Option<(f64, f64)> {
-        let mut effects: Vec<f64> = self.effects.iter().map(|(_, effect, _)| *effect).collect();
+        let effects: Vec<f64> = self.effects.iter().map(|(_, effect, _)| *effect).collect();
         let within = self.effects.iter().map(|(_, _, variance)| *variance).sum::<f64>();
-        (!effects.is_empty()).then(|| (middle(&mut effects), within / self.effects.len() as f64))
+        (!effects.is_empty()).then(|| (clipped_mean(&effects), within / self.effects.len() as f64))
     }
 
     fn sides(&self) -> [Side; 2] {
@@ -166,7 +165,7 @@ fn machines(all: &[Repeated<'_>], effects: &[Option<(f64, f64)>], n_pairs: usize
 fn effects(all: &[Repeated<'_>], machines: &[f64]) -> Vec<Option<(f64, f64)>> {
     let of = |own: &Repeated<'_>| {
         let without: Vec<f64> = own.effects.iter().map(|(pair, effect, _)| effect - machines[*pair]).collect();
-        let center = (!without.is_empty()).then(|| middle(&mut without.clone()))?;
+        let center = (!without.is_empty()).then(|| clipped_mean(&without))?;
         let squares = without.iter().map(|effect| (effect - center).powi(2)).sum::<f64>();
         let within = own.effects.iter().map(|(_, _, variance)| *variance).sum::<f64>() / without.len() as f64;
         Some((center, squares, within, without.len() as f64 - 1.0))
@@ -183,10 +182,18 @@ fn effects(all: &[Repeated<'_>], machines: &[f64]) -> Vec<Option<(f64, f64)>> {
     found.into_iter().map(|found| found.map(pulled)).collect()
 }
 
-/// The effects as votes: each with the variance of the middle of its pairs.
+/// The mean of values of which those far from the middle are limited.
+fn clipped_mean(values: &[f64]) -> f64 {
+    let center = middle(&mut values.to_vec());
+    let mut distances: Vec<f64> = values.iter().map(|value| value - center).collect();
+    clip(&mut distances);
+    center + mean(&distances)
+}
+
+/// The effects as votes: each with the variance of the mean over its pairs.
 fn votes(all: &[Repeated<'_>], effects: &[Option<(f64, f64)>]) -> Vec<Option<(f64, f64)>> {
     let vote = |(own, effect): (&Repeated<'_>, &Option<(f64, f64)>)| {
-        effect.map(|(effect, of_one)| (effect, of_one * OF_MIDDLE / own.effects.len() as f64))
+        effect.map(|(effect, of_one)| (effect, of_one * OF_CLIPPED / own.effects.len() as f64))
     };
     all.iter().zip(effects).map(vote).collect()
 }
