@@ -134,7 +134,7 @@ fn several_pairs_tell_a_change_from_what_differs_between_any_two_runs() {
     let dir = tempfile::tempdir().unwrap();
     let noise = Noise { run: 0.03, ..Noise::of_calls(0.1) };
     let (mut n_named_alone, mut n_named) = (0, 0);
-    for seed in 0..10 {
+    for seed in 0..5 {
         for (network, slow) in [(PLAIN, None), (FUSED, None), (PLAIN, Some("BatchNorm")), (FUSED, Some("Convolution"))]
         {
             let mut random = Random(seed);
@@ -166,8 +166,8 @@ fn several_pairs_tell_a_change_from_what_differs_between_any_two_runs() {
             }
         }
     }
-    assert!(n_named_alone >= 5, "{n_named_alone} of 20 single pairs");
-    assert!(n_named >= 12, "{n_named} of 20 changes");
+    assert!(n_named_alone >= 2, "{n_named_alone} of 10 single pairs");
+    assert!(n_named >= 6, "{n_named} of 10 changes");
 }
 
 #[test]
