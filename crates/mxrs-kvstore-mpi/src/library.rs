@@ -14,6 +14,8 @@ pub(crate) type Handle = usize;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Status([c_int; 16]);
 
+const _: () = assert!(align_of::<Status>() >= align_of::<usize>(), "a `size_t` in a status is aligned");
+
 /// `MPI_MAX_LIBRARY_VERSION_STRING` of the interface in which it is largest.
 const MOST_VERSION_BYTES: usize = 8192;
 /// Larger than `MPI_MAX_ERROR_STRING` of every interface.

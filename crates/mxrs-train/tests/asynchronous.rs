@@ -33,6 +33,8 @@ struct World {
 struct State {
     values: Vec<(Key, NdArray)>,
     updater: Option<Box<dyn ServerUpdater>>,
+    /// Whether a worker has failed.
+    has_failed: bool,
 }
 
 impl World {
@@ -119,6 +121,10 @@ impl Servers for Way {
         let served = |(key, value): &(Key, NdArray)| ServedValue { key: key.clone(), value: value.clone(), part: None };
         let values: Vec<ServedValue> = state.values.iter().map(served).collect();
         state.updater.as_mut().unwrap().set_states(&values, states)
+    }
+
+    fn fail(&self) {
+        self.world.state.lock().has_failed = true;
     }
 }
 
@@ -248,6 +254,21 @@ fn servers_begin_with_the_checkpoint_from_which_a_training_resumes() {
         let expected = resumed(&whole, 4, given).unwrap();
         resumed(&parts, 2, given).unwrap();
         assert!(resumed(&parts, 4, given).unwrap() == expected, "other weights; an optimizer is given: {given}");
+    }
+}
+
+/// Servers wait for a worker that has failed. It may be started again.
+#[test]
+fn a_training_that_fails_is_not_one_that_has_ended() {
+    for (classes, fails) in [(3, false), (6, true)] {
+        let (world, host) = (World::new(), (context(), options()));
+        let options = FitOptions { kvstore: store(&host.0, &world, 0, 1), ..fit_options(1) };
+        let mut module = Module::new(&host, &small_net(8, 3)).unwrap();
+        let (mut metric, mut callbacks) = (create("acc", &[]).unwrap(), Callbacks::default());
+        // The network has three classes.
+        let mut data = iter(1, 40, 8, classes);
+        let report = module.fit(&mut data, None, &mut metric, None, &mut callbacks, &options);
+        assert_eq!((report.is_err(), world.state.lock().has_failed), (fails, fails));
     }
 }
 

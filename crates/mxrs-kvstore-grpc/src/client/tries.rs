@@ -23,17 +23,36 @@ impl Tries {
     /// # Errors
     /// Fails if the request has failed for longer than the patience of the worker, although the server answers.
     pub async fn again(&mut self, link: &Link, why: &str) -> Result<()> {
-        let (patience, first) = (link.worker.options.patience, *self.first.get_or_insert_with(Instant::now));
-        if first.elapsed() > patience {
-            let (patience, name) = (patience.as_secs_f64(), link.name());
-            let message =
-                format!("{name} answers, but one request has failed {} times in {patience:.0} s ({why})", self.n);
+        let patience = link.worker.options.patience;
+        let Some(pause) = self.pause(patience) else {
+            let (patience, name, n) = (patience.as_secs_f64(), link.name(), self.n);
+            let message = format!("{name} answers, but one request has failed {n} times in {patience:.0} s ({why})");
             return Err(network(io::ErrorKind::TimedOut, message));
-        }
-        if self.n > 0 {
-            tokio::time::sleep((PAUSE * self.n).min(LONGEST_PAUSE)).await;
-        }
-        self.n += 1;
+        };
+        tokio::time::sleep(pause).await;
         Ok(())
+    }
+
+    /// The pause after one more failure; `None` if the first one is longer ago than the patience.
+    fn pause(&mut self, patience: Duration) -> Option<Duration> {
+        let first = *self.first.get_or_insert_with(Instant::now);
+        let pause = (PAUSE * self.n).min(LONGEST_PAUSE);
+        self.n += 1;
+        (first.elapsed() <= patience).then_some(pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_not_made_again_forever() {
+        let (mut tries, patience) = (Tries::default(), Duration::from_secs(60));
+        let pauses: Vec<_> = (0..30).map(|_| tries.pause(patience).unwrap()).collect();
+        assert_eq!((pauses[0], pauses[1], pauses[29]), (Duration::ZERO, PAUSE, LONGEST_PAUSE));
+        assert!(pauses.is_sorted());
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(tries.pause(Duration::from_millis(10)), None);
     }
 }

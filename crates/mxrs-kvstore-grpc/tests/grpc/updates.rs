@@ -233,6 +233,52 @@ impl ServerUpdater for Slow {
     }
 }
 
+/// An updater whose states are computed late.
+struct Late(Adder);
+
+impl Updater for Late {
+    fn update(&mut self, updates: &[Update]) -> Result<()> {
+        self.0.update(updates)
+    }
+}
+
+impl ServerUpdater for Late {
+    fn set_settings(&mut self, settings: &UpdaterSettings) -> Result<()> {
+        self.0.set_settings(settings)
+    }
+
+    fn states(&self) -> Result<ReadStates> {
+        let read = self.0.states()?;
+        Ok(Box::new(move || {
+            std::thread::sleep(Duration::from_secs(3));
+            read()
+        }))
+    }
+
+    fn set_states(&mut self, values: &[ServedValue], states: &[u8]) -> Result<()> {
+        self.0.set_states(values, states)
+    }
+}
+
+/// A snapshot has the values and states of one moment, and the server goes on while they are computed and written.
+#[test]
+fn a_server_answers_while_it_writes_a_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let make: MakeUpdater = Arc::new(|_| Ok(Box::new(Late(Adder::new(1.0))) as Box<dyn ServerUpdater>));
+    let interval = Duration::from_secs(1000);
+    let snapshots = Some(folder.path().to_owned());
+    let options = ServerOptions { snapshots, snapshot_interval: interval, ..server_options(1, 1) };
+    let server = Server::start(options, &context(), make).unwrap();
+    let worker = Worker::new(0, 1, &[server.address().to_string()]);
+    worker.begin("w", &[0.0]).unwrap();
+    // The first update makes the server write a snapshot.
+    worker.pushpull("w", &[1.0]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    timed(Duration::ZERO, Duration::from_secs(2), || assert_eq!(worker.pushpull("w", &[1.0]).unwrap(), [2.0]));
+    assert_eq!(metric(&server, "mxrs_kvstore_snapshots_total"), 0.0, "it is not written yet");
+    until("the snapshot", || metric(&server, "mxrs_kvstore_snapshots_total") > 0.0);
+}
+
 /// Codes are 16 times smaller than the elements that they mean, which are what waits for the update.
 #[test]
 fn room_is_counted_for_decoded_gradients() {
