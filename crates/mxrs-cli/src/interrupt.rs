@@ -3,15 +3,20 @@
 //!
 //! The first signal sets a flag. Commands with long loops check it between batches, finish writing (a training writes a
 //! checkpoint) and end with exit code 128 plus the signal's number, as in shells. The second signal ends the program
-//! immediately. Commands that do not check the flag install no handler, so the system ends them at the first signal.
+//! immediately; a command that must end other processes first asks for the third one to do so. Commands that do not check the
+//! flag install no handler, so the system ends them at the first signal.
 
 use crate::exit::{Failure, Outcome};
-use mxrs_sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use mxrs_sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 
 static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Number of the first signal; 0 if there was none.
 static SIGNAL: LazyLock<AtomicI32> = LazyLock::new(AtomicI32::default);
+/// The number of signals so far.
+static N_SIGNALS: LazyLock<AtomicU32> = LazyLock::new(AtomicU32::default);
+/// The number of the signal that ends the program immediately.
+static LAST: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(2));
 
 /// Installs the handlers of the signals.
 #[cfg(unix)]
@@ -37,10 +42,25 @@ pub fn watch() {}
 
 #[cfg(unix)]
 fn noticed(signal: i32) {
-    if ASKED.swap(true, Ordering::SeqCst) {
+    let n = N_SIGNALS.fetch_add(1, Ordering::SeqCst) + 1;
+    if n >= LAST.load(Ordering::SeqCst) {
         std::process::exit(128 + signal);
     }
-    SIGNAL.store(signal, Ordering::SeqCst);
+    if n == 1 {
+        SIGNAL.store(signal, Ordering::SeqCst);
+        ASKED.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Lets the second signal pass: this command looks at [`n_signals`], and ends other processes at once. The third signal ends the
+/// program.
+pub fn hold() {
+    LAST.store(3, Ordering::SeqCst);
+}
+
+/// The number of signals so far.
+pub fn n_signals() -> u32 {
+    N_SIGNALS.load(Ordering::SeqCst)
 }
 
 /// Whether the process was started with this signal ignored, according to Linux's `/proc`. False if that cannot be read.

@@ -97,6 +97,9 @@ pub struct Collect {
     pub to_all: bool,
     #[prost(bytes = "bytes", tag = "4")]
     pub bytes: Bytes,
+    /// Gives the bytes again to a server that was started again. The worker knows the result, or asks for it later.
+    #[prost(bool, tag = "5")]
+    pub again: bool,
 }
 
 /// Asks for a snapshot now.

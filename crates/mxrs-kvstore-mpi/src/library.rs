@@ -9,8 +9,12 @@ use std::path::Path;
 
 /// A handle of any kind.
 pub(crate) type Handle = usize;
-/// Memory for a status of every interface: the largest has 32 bytes.
-pub(crate) type Status = [c_int; 16];
+/// Memory for a status of every interface: the largest has 32 bytes, and Open MPI's has a `size_t`.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Status([c_int; 16]);
+
+const _: () = assert!(align_of::<Status>() >= align_of::<usize>(), "a `size_t` in a status is aligned");
 
 /// `MPI_MAX_LIBRARY_VERSION_STRING` of the interface in which it is largest.
 const MOST_VERSION_BYTES: usize = 8192;
@@ -231,7 +235,7 @@ impl Mpi {
     /// # Errors
     /// Fails if the transfer failed.
     pub fn is_done(&self, request: &mut Handle) -> Result<bool> {
-        let (mut flag, mut status): (c_int, Status) = (0, [0; 16]);
+        let (mut flag, mut status): (c_int, Status) = (0, Status::default());
         // SAFETY: `request` is the handle of a transfer that is not done. `status` has room for a status of every interface.
         let code = unsafe { (self.functions.test)(request, &mut flag, &mut status) };
         self.check("MPI_Test", code).map(|()| flag != 0)
@@ -242,7 +246,7 @@ impl Mpi {
     /// # Errors
     /// Fails if the library fails.
     pub fn probe(&self, tag: c_int) -> Result<Option<(usize, usize)>> {
-        let (mut flag, mut status, mut n_bytes): (c_int, Status, c_int) = (0, [0; 16], -1);
+        let (mut flag, mut status, mut n_bytes): (c_int, Status, c_int) = (0, Status::default(), -1);
         let any = self.abi.any_source();
         // SAFETY: `world` is a communicator. `status` has room for a status of every interface.
         let code = unsafe { (self.functions.iprobe)(any, tag, self.world, &mut flag, &mut status) };
@@ -253,7 +257,7 @@ impl Mpi {
         // SAFETY: `MPI_Iprobe` has written the status.
         let code = unsafe { (self.functions.get_count)(&status, self.handles.byte, &mut n_bytes) };
         self.check("MPI_Get_count", code)?;
-        let from = status[self.abi.source_in_status()];
+        let from = status.0[self.abi.source_in_status()];
         match (usize::try_from(from), usize::try_from(n_bytes)) {
             (Ok(from), Ok(n_bytes)) => Ok(Some((from, n_bytes))),
             _ => Err(Error::invalid("message in MPI", format!("{n_bytes} bytes from {from}"), "numbers from 0")),

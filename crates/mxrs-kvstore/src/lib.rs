@@ -61,5 +61,5 @@ pub use options::{KvStoreOptions, LinkSource, SumWatch};
 pub use registry::{Constructor, StoreRegistry};
 pub use store::{KvStore, Residual, RowPull};
 pub use sum::{Order, SUMMED, SumThreads, is_summed};
-pub use updater::{MakeUpdater, ServedValue, ServerUpdater, Update, Updater, UpdaterSettings};
+pub use updater::{MakeUpdater, ReadStates, ServedValue, ServerUpdater, Update, Updater, UpdaterSettings};
 pub use value::{RowSparse, Value};

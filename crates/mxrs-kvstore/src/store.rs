@@ -157,6 +157,10 @@ pub trait KvStore: Send + Sync {
         Ok(false)
     }
 
+    /// Notes that the training of this worker has failed. Servers then wait for it when it ends, because it may be started again.
+    /// Stores without servers do nothing.
+    fn fail(&self) {}
+
     /// Gives bytes to all workers, and returns those of every worker by rank. Waits until all workers have called this
     /// function. All workers make their calls of this function, [`Self::gather`] and [`Self::barrier`] in the same order.
     ///

@@ -38,8 +38,11 @@ pub trait Updater: Send {
     }
 
     /// The rule as text, if it can be made again from text. Stores whose servers update values send this text to them.
-    fn settings(&self) -> Option<UpdaterSettings> {
-        None
+    ///
+    /// # Errors
+    /// Fails if text cannot express a setting of the rule, such as a schedule of the program.
+    fn settings(&self) -> Result<Option<UpdaterSettings>> {
+        Ok(None)
     }
 }
 
@@ -60,11 +63,11 @@ pub trait ServerUpdater: Updater {
     /// Fails if a setting is unknown or out of range, or if the rule has another name.
     fn set_settings(&mut self, settings: &UpdaterSettings) -> Result<()>;
 
-    /// The states of all values that were updated, as bytes. Waits until they are computed.
+    /// The states of all values that were updated, as they are after the updates so far. Does not wait for updates.
     ///
     /// # Errors
-    /// Fails if an update failed.
-    fn states(&self) -> Result<Vec<u8>>;
+    /// Fails if memory is short.
+    fn states(&self) -> Result<ReadStates>;
 
     /// Replaces the states. `values` are the values that this server keeps, and `states` are the states of them, or of whole
     /// values of which it keeps parts.
@@ -73,6 +76,9 @@ pub trait ServerUpdater: Updater {
     /// Fails if the states do not fit the values or the rule.
     fn set_states(&mut self, values: &[ServedValue], states: &[u8]) -> Result<()>;
 }
+
+/// Waits until states are computed, and returns them as bytes. Fails if an update failed.
+pub type ReadStates = Box<dyn FnOnce() -> Result<Vec<u8>> + Send>;
 
 /// A value or a part of one that a server keeps.
 #[derive(Clone, Debug)]

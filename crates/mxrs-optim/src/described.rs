@@ -51,7 +51,7 @@ impl Updater {
             let again = from_description(name, &texts)?;
             let now = common.num_update;
             if COMPARED.iter().any(|n| again.lr(now + n) != schedule.lr(now + n)) {
-                let reason = "servers know MXNet's schedules only; this one continues a training of other epochs, or is your own";
+                let reason = "servers know MXNet's schedules only, and this one is your own";
                 return Err(Error::not_built(format!("the schedule {name} of an optimizer on servers"), reason));
             }
             put("lr_scheduler", name.to_owned());
@@ -123,7 +123,7 @@ fn described(name: &str, settings: &[(String, String)]) -> Result<Box<dyn Optimi
 mod tests {
     use super::*;
     use crate::NAMES;
-    use crate::schedule::{LrScheduler, MultiFactor, Warmup};
+    use crate::schedule::{LrScheduler, MultiFactor, Poly, Shifted, Warmup};
     use std::sync::Arc;
 
     #[test]
@@ -183,6 +183,21 @@ mod tests {
 
         fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
             MultiFactor::new(vec![3], 0.1, Warmup::none(0.37)).unwrap().describe()
+        }
+    }
+
+    /// A training that resumes counts updates from another number. So do its servers.
+    #[test]
+    fn a_shifted_schedule_is_made_again() {
+        for (from, to) in [(7, 20), (20, 7), (1_000_000, 3)] {
+            let poly = Poly::new(100, 2.0, 0.0, Warmup::none(0.37)).unwrap();
+            let mut updater = Updater::from(create("sgd", &[("learning_rate", "0.37")]).unwrap());
+            updater.set_schedule(Arc::new(Shifted { schedule: Arc::new(poly), from, to }));
+            let (name, settings) = updater.describe().unwrap();
+            let again = Updater::from_description(&name, &settings).unwrap();
+            let rates = |updater: &Updater| (0..200).map(|n| updater.optimizer().common().lr_at(n)).collect::<Vec<_>>();
+            assert_eq!(rates(&again), rates(&updater));
+            assert_eq!(again.describe().unwrap().1, settings);
         }
     }
 

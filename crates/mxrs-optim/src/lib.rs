@@ -59,5 +59,5 @@ pub use optimizer::Optimizer;
 pub use optimizers::{Adam, AdamW, Sgd};
 pub use settings::{Range, Settings, Value};
 pub use state::{Param, State};
-pub use states_file::SavedStates;
+pub use states_file::{SavedStates, StatesReading};
 pub use updater::{Parameter, Updater};

@@ -10,8 +10,8 @@ use crate::{Parameter, State, Updater};
 use indexmap::IndexMap;
 use mxrs_format::safetensors::SafeTensors;
 use mxrs_format::{AlignedBytes, Options, Tensor};
-use mxrs_ndarray::{Invoke, NdArray};
-use mxrs_types::{Error, Result, ResultExt};
+use mxrs_ndarray::{Invoke, NdArray, Reading};
+use mxrs_types::{DType, Error, Result, ResultExt, Shape};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,9 +69,26 @@ impl SavedStates {
     }
 }
 
-fn tensor_of(array: &NdArray) -> Result<Tensor> {
-    let bytes = array.read_bytes(AlignedBytes::copy_of)?;
-    Tensor::dense(array.dtype(), array.shape().clone(), bytes)
+/// The states of an updater at one moment, of which the arrays are being copied. Later updates do not change them.
+pub struct StatesReading {
+    tensors: Vec<(String, Shape, DType, Reading<AlignedBytes>)>,
+    metadata: IndexMap<String, String>,
+}
+
+impl StatesReading {
+    /// Waits until the states are computed and copied.
+    ///
+    /// # Errors
+    /// Fails if computing a state failed.
+    pub fn wait(self) -> Result<SavedStates> {
+        let tensor = |(name, shape, dtype, reading): (String, Shape, DType, Reading<AlignedBytes>)| {
+            Ok((name, Tensor::dense(dtype, shape, reading.wait()?)?))
+        };
+        Ok(SavedStates {
+            tensors: self.tensors.into_iter().map(tensor).collect::<Result<_>>()?,
+            metadata: self.metadata,
+        })
+    }
 }
 
 impl Updater {
@@ -80,10 +97,21 @@ impl Updater {
     /// # Errors
     /// Fails if computing a state failed.
     pub fn states(&self) -> Result<SavedStates> {
-        let mut saved = SavedStates::default();
+        self.read_states()?.wait()
+    }
+
+    /// The states of all parameters that were updated, as they are after the updates so far. Does not wait for them.
+    ///
+    /// # Errors
+    /// Fails if memory for the copies is short.
+    pub fn read_states(&self) -> Result<StatesReading> {
+        let mut saved = StatesReading { tensors: Vec::new(), metadata: IndexMap::new() };
         for (name, state) in self.state_arrays() {
             for (slot, array) in state.saved() {
-                saved.tensors.insert(format!("state/{name}/{slot}"), tensor_of(array)?);
+                let copy = |bytes: &[&[u8]]| AlignedBytes::copy_of(bytes.first().unwrap_or(&&[][..]));
+                let reading = NdArray::read_later(&[array], copy)?;
+                let name = format!("state/{name}/{slot}");
+                saved.tensors.push((name, array.shape().clone(), array.dtype(), reading));
             }
         }
         let optimizer = self.optimizer();

@@ -118,10 +118,15 @@ impl LossScaler {
                 self.scale /= 2.0;
                 tracing::info!("AMP: decreasing loss scale to {:.6}", self.scale);
             }
-            Some(window) if self.n_good == window => {
+            // A resumed scaler may have counted more steps than its own window.
+            Some(window) if self.n_good >= window => {
                 self.n_good = 0;
-                self.scale = (self.scale * 2.0).min(MOST);
-                tracing::info!("AMP: increasing loss scale to {:.6}", self.scale);
+                // A scale that started above the limit stays as it is.
+                let doubled = (self.scale * 2.0).min(MOST);
+                if doubled > self.scale {
+                    self.scale = doubled;
+                    tracing::info!("AMP: increasing loss scale to {:.6}", self.scale);
+                }
             }
             _ => {}
         }
@@ -209,6 +214,13 @@ mod tests {
     }
 
     #[test]
+    fn a_scale_above_the_limit_is_not_lowered_after_good_steps() {
+        let mut scaler = LossScaler::dynamic().starting_at(4.0 * MOST).unwrap().doubled_after(2).unwrap();
+        (0..4).for_each(|_| scaler.update(true).unwrap());
+        assert_eq!(scaler.scale(), 4.0 * MOST);
+    }
+
+    #[test]
     fn a_resumed_training_keeps_its_own_settings() {
         let mut saved = LossScaler::dynamic();
         saved.update(false).unwrap();
@@ -216,6 +228,12 @@ mod tests {
         let mut scaler = LossScaler::dynamic().doubled_after(5).unwrap();
         scaler.resume(&saved);
         assert_eq!((scaler.scale(), scaler.n_good(), scaler.n_skipped(), scaler.window), (32768.0, 1, 1, Some(5)));
+        // It has counted more steps than the window of the resumed training, so its scale is doubled at the next one.
+        let mut counted = LossScaler::dynamic();
+        (0..9).for_each(|_| counted.update(true).unwrap());
+        scaler.resume(&counted);
+        scaler.update(true).unwrap();
+        assert_eq!((scaler.scale(), scaler.n_good()), (131_072.0, 0));
         let mut fixed = LossScaler::fixed(8.0).unwrap();
         fixed.resume(&saved);
         assert_eq!((fixed.scale(), fixed.n_skipped()), (8.0, 1));

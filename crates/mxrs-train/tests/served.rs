@@ -105,7 +105,7 @@ fn states_move_to_a_server_that_is_restored() {
         let part = Part::new(&nd, &weight(), range.clone());
         let mut first = make(&settings("adam")).unwrap();
         (0..3).for_each(|step| part.update(&nd, &mut *first, step));
-        let (states, value) = (first.states().unwrap(), part.values());
+        let (states, value) = (first.states().unwrap()().unwrap(), part.values());
         // Another process: only the bytes are there.
         let whole: Vec<f32> = [&weight()[..range.start], &value].concat();
         let part = Part::new(&nd, &whole, range.clone());
@@ -124,7 +124,7 @@ fn states_of_whole_weights_are_divided_among_servers() {
     let whole = Part::new(&nd, &weight(), 0..N);
     let mut first = make(&settings("adam")).unwrap();
     (0..3).for_each(|step| whole.update(&nd, &mut *first, step));
-    let states = first.states().unwrap();
+    let states = first.states().unwrap()().unwrap();
     for range in [0..4, 4..N] {
         let part = Part::new(&nd, &whole.values(), range.clone());
         let mut own = make(&settings("adam")).unwrap();

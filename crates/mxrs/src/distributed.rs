@@ -13,6 +13,11 @@ use std::time::Duration;
 /// The names of these stores.
 pub(crate) const NAMES: [&str; 5] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3"];
 
+/// The time between two signs of life, if no variable says another one.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// The longest silence, if no variable says another one.
+const SILENCE: Duration = Duration::from_secs(30);
+
 /// How this process reaches the other workers, from the settings.
 struct Connection {
     engine: StoreEngine,
@@ -27,6 +32,51 @@ struct Connection {
     in_slices: bool,
     /// What the launcher says about the job, for the log.
     job: String,
+    signs_of_life: SignsOfLife,
+}
+
+/// How often a process says that it is alive, and how long another one may be silent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignsOfLife {
+    /// The time between two signs; `None`: none are sent.
+    pub heartbeat: Option<Duration>,
+    /// The longest silence; `None`: it is not limited.
+    pub silence: Option<Duration>,
+    /// Whether both are given by variables.
+    are_given: bool,
+}
+
+impl SignsOfLife {
+    /// Those of the settings. A time that is not given follows from the other one. Without any variable MXNet never finds out that
+    /// a worker is dead.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        let given = |name: &str, seconds: u64| {
+            settings.is_set(name).then(|| (seconds > 0).then(|| Duration::from_secs(seconds)))
+        };
+        let heartbeat = given("PS_HEARTBEAT_INTERVAL", settings.distributed.heartbeat_interval_s);
+        let silence = given("PS_HEARTBEAT_TIMEOUT", settings.distributed.heartbeat_timeout_s);
+        let are_given = heartbeat.is_some() && silence.is_some();
+        let (heartbeat, silence) = match (heartbeat, silence) {
+            // Who sends no signs is silent, and alive.
+            (Some(None), None) => (None, None),
+            (Some(Some(heartbeat)), None) => (Some(heartbeat), Some(SILENCE.max(3 * heartbeat))),
+            (None, Some(Some(silence))) => (Some(HEARTBEAT.min(silence / 3)), Some(silence)),
+            (heartbeat, silence) => (heartbeat.unwrap_or(Some(HEARTBEAT)), silence.unwrap_or(Some(SILENCE))),
+        };
+        Self { heartbeat, silence, are_given }
+    }
+
+    /// Fails if others would take this process for dead between two signs of life.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some(silence) = self.silence.filter(|_| self.are_given) else { return Ok(()) };
+        let got = match self.heartbeat {
+            Some(heartbeat) if heartbeat < silence => return Ok(()),
+            heartbeat => heartbeat.map_or(0, |heartbeat| heartbeat.as_secs()),
+        };
+        let expected =
+            format!("1 to less than PS_HEARTBEAT_TIMEOUT, {} s; set both to 0 to switch them off", silence.as_secs());
+        Err(Error::invalid("PS_HEARTBEAT_INTERVAL", got, expected))
+    }
 }
 
 /// Makes the stores. All stores of a runtime share one connection, which the first of them makes.
@@ -53,14 +103,10 @@ pub(crate) fn constructor(settings: &Settings) -> Constructor {
 impl Connection {
     fn of(settings: &Settings) -> Self {
         let distributed = &settings.distributed;
-        let seconds = |name: &str, given: u64, default: u64| match settings.is_set(name) {
-            true => (given > 0).then(|| Duration::from_secs(given)),
-            // Without these variables MXNet never finds out that a worker is dead.
-            false => Some(Duration::from_secs(default)),
-        };
+        let SignsOfLife { heartbeat, silence, .. } = SignsOfLife::of(settings);
         let options = GroupOptions {
-            heartbeat: seconds("PS_HEARTBEAT_INTERVAL", distributed.heartbeat_interval_s, 5),
-            silence: seconds("PS_HEARTBEAT_TIMEOUT", distributed.heartbeat_timeout_s, 30),
+            heartbeat,
+            silence,
             patience: Duration::from_secs(distributed.patience_s.get()),
             window: distributed.water_mark.unwrap_or(GroupOptions::default().window),
         };
@@ -80,6 +126,7 @@ impl Connection {
             role: distributed.role,
             in_slices: distributed.transport == Transport::P3,
             job,
+            signs_of_life: SignsOfLife::of(settings),
         }
     }
 
@@ -89,6 +136,7 @@ impl Connection {
             let reason = "the workers keep and update the values themselves; start workers only";
             return Err(Error::not_built(format!("the role `{}` (DMLC_ROLE)", role.word()), reason));
         }
+        self.signs_of_life.check()?;
         tracing::debug!("{}", self.job);
         let by_mpi = self.place.is_some_and(|place| place.by != PlacedBy::Torchrun);
         match self.engine {
@@ -150,5 +198,27 @@ impl Connection {
     #[cfg(not(unix))]
     fn sockets(&self) -> Result<Connect> {
         Err(Error::not_built("workers that are connected by local sockets", "this system has no Unix sockets"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_env::MapSource;
+
+    #[test]
+    fn times_of_signs_of_life_follow_from_each_other() {
+        let seconds = |variables: &[(&str, &str)]| {
+            let settings = Settings::from_source(&MapSource::new(variables.iter().copied())).unwrap().0;
+            let SignsOfLife { heartbeat, silence, .. } = SignsOfLife::of(&settings);
+            [heartbeat, silence].map(|time| time.map(|time| time.as_secs_f64()))
+        };
+        let (interval, timeout) = ("PS_HEARTBEAT_INTERVAL", "PS_HEARTBEAT_TIMEOUT");
+        assert_eq!(seconds(&[]), [Some(5.0), Some(30.0)]);
+        assert_eq!(seconds(&[(interval, "0")]), [None, None], "who sends no signs is silent, and alive");
+        assert_eq!(seconds(&[(interval, "20")]), [Some(20.0), Some(60.0)]);
+        assert_eq!(seconds(&[(timeout, "6")]), [Some(2.0), Some(6.0)]);
+        assert_eq!(seconds(&[(timeout, "0")]), [Some(5.0), None]);
+        assert_eq!(seconds(&[(interval, "2"), (timeout, "60")]), [Some(2.0), Some(60.0)]);
     }
 }

@@ -1,12 +1,12 @@
 //! `mxrs kill`: ends the jobs that `mxrs launch` has started.
 
-use super::launch::job::{Process, all};
+use super::launch::job::{CHECKPOINT, Process, all};
 use crate::exit::{Failure, Outcome};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::time::{Duration, Instant};
 
-/// How long the launcher may take to end its workers.
-const GRACE: Duration = Duration::from_secs(15);
+/// How long the launcher may take to end its workers: the time that it gives them, and some more to end what is left.
+const GRACE: Duration = CHECKPOINT.saturating_add(Duration::from_secs(5));
 
 /// Arguments of `kill`.
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub struct Args {
     all: bool,
 }
 
-/// Runs the command. A job ends as by Ctrl-C: workers write a checkpoint first. What has not ended after 15 seconds is killed.
+/// Runs the command. A job ends as by Ctrl-C: workers write a checkpoint first. What has not ended after 65 seconds is killed.
 ///
 /// # Errors
 /// [`Failure::Usage`] if a job is not running, with the jobs that are.

@@ -44,6 +44,59 @@ fn the_first_failure_ends_the_others_and_is_the_exit_code() {
     assert!(since.elapsed() < Duration::from_secs(50), "{:?}", since.elapsed());
 }
 
+/// Processes that a worker has started and left behind keep its output open. They may write for a while, and are then ended.
+#[test]
+fn what_workers_leave_behind_does_not_hold_up_the_end() {
+    let since = Instant::now();
+    shells("1", &[], "sleep 1000.125 & exit 1").failed(1);
+    let ran = shells("2", &[], "(sleep 0.5; echo late) & exit 0");
+    assert_eq!(ran.out.matches("late").count(), 2, "{}", ran.out);
+    assert!(since.elapsed() < Duration::from_secs(60), "{:?}", since.elapsed());
+    assert!(!is_running(b"sleep\x001000.125\x00"), "a process still runs");
+}
+
+/// Whether a process with this command line is running.
+fn is_running(line: &[u8]) -> bool {
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|found| found == line))
+}
+
+#[test]
+fn a_second_signal_ends_workers_that_do_not_end_by_the_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let temporary = ("TMPDIR", dir.path().to_str().unwrap());
+    let launch = Command::new(env!("CARGO_BIN_EXE_mxrs"))
+        .args([
+            "launch",
+            "-n",
+            "1",
+            "--",
+            "sh",
+            "-c",
+            "trap '' TERM; touch \"$TMPDIR/ready\"; sleep 62.25; sleep 62.25",
+        ])
+        .env_clear()
+        .envs([PATH, temporary])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut launch = Killed(launch);
+    wait_until("the worker runs", || dir.path().join("ready").exists());
+    let signal = |launch: &Killed| {
+        let sent = Command::new("kill").args(["-TERM", &launch.0.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        std::thread::sleep(Duration::from_millis(500));
+    };
+    signal(&launch);
+    assert!(launch.0.try_wait().unwrap().is_none(), "the worker has a minute for its checkpoint");
+    let since = Instant::now();
+    signal(&launch);
+    wait_until("the launcher ends", || launch.0.try_wait().unwrap().is_some());
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    assert_eq!(launch.0.wait().unwrap().code(), Some(143));
+    assert!(!is_running(b"sleep\x0062.25\x00"), "a worker still runs");
+}
+
 #[test]
 fn what_cannot_be_launched_is_named() {
     for (arguments, words) in [
@@ -103,11 +156,7 @@ fn a_job_is_listed_and_killed_by_its_name() {
     wait_until("the launcher ends", || launch.0.try_wait().unwrap().is_some());
     assert_eq!(launch.0.wait().unwrap().code(), Some(143));
     assert_eq!(list(), "");
-    let left = std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == b"sleep\x0061.5\x00"));
-    assert!(!left, "a worker still runs");
+    assert!(!is_running(b"sleep\x0061.5\x00"), "a worker still runs");
 }
 
 /// The arguments of a short training on the digits.

@@ -92,9 +92,9 @@ settings! {
         kubernetes: bool = 0, "DMLC_USE_KUBERNETES" [B13 Owner Servers];
         /// 1 logs connections, 2 also every message.
         verbose: u8 = 0, "PS_VERBOSE" [B14 Owner Reader], Kind::int(0, 2);
-        /// Seconds between two signs of life to the other workers; 0: none. If unset, 5.
+        /// Seconds between two signs of life to the other workers; 0: none. If unset, 5, or a third of `PS_HEARTBEAT_TIMEOUT` if that is less.
         heartbeat_interval_s: u64 = 0, "PS_HEARTBEAT_INTERVAL" [B15 Owner Distributed];
-        /// Seconds without a sign of life after which a worker counts as dead; 0: never. If unset, 30.
+        /// Seconds without a sign of life after which a worker counts as dead; 0: never. If unset, 30, or three times `PS_HEARTBEAT_INTERVAL` if that is more; never if that is 0.
         heartbeat_timeout_s: u64 = 0, "PS_HEARTBEAT_TIMEOUT" [B16 Owner Distributed];
         /// Sends messages again if they were not acknowledged.
         resend: bool = 0, "PS_RESEND" [B17 Owner Reader];

@@ -2,9 +2,10 @@
 
 use super::gate::Gate;
 use super::replay::Replay;
+use super::tries::Tries;
 use super::{Worker, transfer};
 use crate::limits;
-use crate::messages::{Beat, CALL, CallReply, CallRequest, Join, Leave, Question, VERSION};
+use crate::messages::{Beat, CALL, CallReply, CallRequest, Collect, Join, Leave, Question, VERSION};
 use crate::wire::{Connector, network};
 use mxrs_kvstore::Key;
 use mxrs_sync::Mutex;
@@ -20,6 +21,8 @@ use tonic_prost::ProstCodec;
 
 /// The pauses between attempts to connect double up to the second of these.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+/// How often a worker says that it has ended, if the connection is lost before the answer.
+const LEAVES: u32 = 3;
 
 /// A server, as a worker sees it.
 pub struct Link {
@@ -77,7 +80,7 @@ impl Link {
         })
     }
 
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         format!("server {} at {}", self.server, self.address)
     }
 
@@ -165,7 +168,10 @@ impl Link {
             Endpoint::from_shared(format!("http://{}", self.address)).map_err(|error| Failure::of(&error))?;
         let endpoint = endpoint
             .initial_stream_window_size(u32::try_from(2 * limits::FRAME_BYTES).unwrap_or(u32::MAX))
-            .initial_connection_window_size(16 << 20);
+            .initial_connection_window_size(16 << 20)
+            // Signs of life have the channel of questions; that of values finds out by itself that its connection is dead.
+            .http2_keep_alive_interval(options.silence)
+            .keep_alive_timeout(options.silence);
         let connect = || endpoint.connect_with_connector(self.connector.clone());
         let calls = connect().await.map_err(|error| Failure::of(&error))?;
         let join = Join {
@@ -191,7 +197,7 @@ impl Link {
         let open = Open { generation: connection.n_opened, values, calls };
         self.replay.lock().set_needed(joined.keeps_snapshots);
         match connection.incarnation {
-            None => self.worker.begin_collecting_at(joined.next_collect),
+            None => self.worker.collections.lock().begin_at(joined.next_collect),
             Some(before) if before == joined.incarnation => tracing::info!("connected to {} again", self.name()),
             Some(_) => self.replay(&open, &joined).await?,
         }
@@ -201,7 +207,7 @@ impl Link {
         Ok(open)
     }
 
-    /// Sends the pushes again that a server lacks which was started again.
+    /// Sends again what a server lacks which was started again: first values, the updater, collections and pushes.
     async fn replay(&self, open: &Open, joined: &CallReply) -> std::result::Result<(), Failure> {
         let (rank, name) = (self.worker.options.rank, self.name());
         if !joined.keeps_snapshots && !self.keys.lock().is_empty() {
@@ -216,11 +222,30 @@ impl Link {
                 missing.n_lost
             );
         }
+        let failure = |status: Status| {
+            if is_passing(&status) { Failure::of(&status) } else { Failure::Refused(self.refused(&status)) }
+        };
+        for first in missing.firsts {
+            let (head, _) = transfer::once(open, first.head.clone(), &first.bytes, 0).await.map_err(failure)?;
+            self.replay.lock().acknowledge_first(&first.key, head.in_snapshot);
+        }
+        let updater = self.worker.updater.lock().clone();
+        if let Some(updater) = updater {
+            call(&open.calls, Question::Updater(updater), self.worker.options.patience).await.map_err(failure)?;
+        }
+        let collections = if self.server == 0 { self.worker.collections.lock().given() } else { Vec::new() };
+        for collect in collections {
+            let collect = Collect { again: true, ..collect };
+            match call(&open.calls, Question::Collect(collect), self.worker.options.silence).await {
+                Ok(_) => {}
+                // All workers have passed this collection.
+                Err(status) if status.code() == Code::OutOfRange => {}
+                Err(status) => return Err(failure(status)),
+            }
+        }
         let n_pushes = missing.pushes.len();
         for push in missing.pushes {
-            let (head, _) = transfer::once(open, push.head.clone(), &push.bytes, 0).await.map_err(|status| {
-                if is_passing(&status) { Failure::of(&status) } else { Failure::Refused(self.refused(&status)) }
-            })?;
+            let (head, _) = transfer::once(open, push.head.clone(), &push.bytes, 0).await.map_err(failure)?;
             self.replay.lock().acknowledge(&push.key, push.head.push, head.in_snapshot);
         }
         tracing::info!("worker {rank}: {name} was started again; sent {n_pushes} updates again");
@@ -232,12 +257,13 @@ impl Link {
     /// # Errors
     /// Fails if the server is lost, or refuses the question.
     pub async fn ask(&self, question: Question) -> Result<CallReply> {
+        let mut tries = Tries::default();
         loop {
             let open = self.open().await?;
             let asked = call(&open.calls, question.clone(), self.worker.options.patience + Duration::from_secs(5));
             let answer = tokio::select! {
                 answer = asked => answer,
-                () = self.lost(open.generation) => continue,
+                () = self.lost(open.generation) => Err(Status::unavailable("the connection is lost")),
             };
             match answer {
                 Ok(reply) => {
@@ -246,6 +272,7 @@ impl Link {
                 }
                 Err(status) if is_passing(&status) || status.code() == Code::Unauthenticated => {
                     self.lose(open.generation, status.message());
+                    tries.again(self, status.message()).await?;
                 }
                 Err(status) => return Err(self.refused(&status)),
             }
@@ -272,14 +299,25 @@ impl Link {
         }
     }
 
-    /// Says to the server that this worker has ended, if that is possible at once.
+    /// Says to the server that this worker has ended. A server with snapshots answers when a snapshot has all pushes of this worker.
+    /// If it is started again meanwhile, it gets the pushes again.
     pub async fn leave(&self) {
-        // A connection that is being opened now is not worth a wait.
-        let Ok(connection) = tokio::time::timeout(PAUSES[1], self.connection.lock()).await else { return };
-        let Some(open) = connection.open.as_ref().filter(|open| open.generation > *self.lost.borrow()) else { return };
+        let options = &self.worker.options;
         let leave = Question::Leave(Leave { session: self.worker.session });
-        if let Err(status) = call(&open.calls, leave, Duration::from_secs(2)).await {
+        for _ in 0..LEAVES {
+            // A server that is away, and that lacks nothing, is not worth a wait.
+            let limit = if self.replay.lock().is_needed() { options.silence } else { PAUSES[1] };
+            let Ok(Ok(open)) = tokio::time::timeout(limit, self.open()).await else { return };
+            let left = tokio::select! {
+                left = call(&open.calls, leave.clone(), options.patience) => left,
+                () = self.lost(open.generation) => Err(Status::unavailable("the connection is lost")),
+            };
+            let Err(status) = left else { return };
             tracing::debug!("leaving {}: {}", self.name(), status.message());
+            if !is_passing(&status) && status.code() != Code::Unauthenticated {
+                return;
+            }
+            self.lose(open.generation, status.message());
         }
     }
 }

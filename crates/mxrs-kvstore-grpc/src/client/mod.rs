@@ -1,20 +1,24 @@
 //! A worker: its connections to all servers.
 //!
-//! `link.rs` is the connection to one server, `transfer.rs` moves values, `gate.rs` orders requests by priority, and `replay.rs`
-//! keeps pushes that a server may lose.
+//! `link.rs` is the connection to one server, `transfer.rs` moves values, `gate.rs` orders requests by priority, `tries.rs`
+//! counts failures. `replay.rs` and `collections.rs` keep what a server may lose.
 
+mod collections;
 mod gate;
 mod link;
 mod replay;
 mod transfer;
+mod tries;
 
 use crate::messages::{Collect, Head, KeyPart, KeyText, Question, SetUpdater, Snapshot, Verb, code_fields};
 use crate::tls::TlsFiles;
 use crate::wire::{Connector, network};
+use collections::Collections;
 use link::Link;
 use mxrs_kvstore::UpdaterSettings;
 use mxrs_kvstore::served::{Part, Reply, Request, ServedKey, Servers};
 use mxrs_sync::Mutex;
+use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_types::{Error, Result};
 use prost::bytes::Bytes;
 use std::future::Future;
@@ -70,18 +74,14 @@ pub struct Worker {
     options: WorkerOptions,
     /// A random number, other for each process.
     session: u64,
-    n_collections: Mutex<u64>,
+    collections: Mutex<Collections>,
+    /// The updater that the servers have, for those that are started again.
+    updater: Mutex<Option<SetUpdater>>,
+    /// Whether this worker has failed, so that it does not say that it has ended.
+    has_failed: AtomicBool,
 }
 
-impl Worker {
-    /// Notes the number of the next collection, which server 0 knows.
-    fn begin_collecting_at(&self, number: u64) {
-        let mut next = self.n_collections.lock();
-        *next = number.max(*next);
-    }
-}
-
-/// The servers of a training, reached by gRPC. Dropping it says to the servers that this worker has ended.
+/// The servers of a training, reached by gRPC. Dropping it says to the servers that this worker has ended, unless it has failed.
 pub struct GrpcServers {
     worker: Arc<Worker>,
     links: Vec<Arc<Link>>,
@@ -114,8 +114,13 @@ impl GrpcServers {
             .enable_time()
             .build()
             .map_err(|error| Error::from_io(&error).context("starting the threads that communicate"))?;
-        let worker = Worker { options, session: crate::random_number()?, n_collections: Mutex::new(0) };
-        let worker = Arc::new(worker);
+        let worker = Arc::new(Worker {
+            options,
+            session: crate::random_number()?,
+            collections: Mutex::default(),
+            updater: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+        });
         let addressed = worker.options.servers.iter().zip(connectors).enumerate();
         let links = addressed.map(|(server, (address, connector))| Link::new(server, address, connector, &worker));
         let links = links.collect();
@@ -264,11 +269,12 @@ impl Servers for GrpcServers {
     }
 
     fn set_updater(&self, settings: &UpdaterSettings) -> Result<()> {
-        let question = SetUpdater::new(self.worker.session, settings);
+        let set = SetUpdater::new(self.worker.session, settings);
         self.on_all(|link| {
-            let question = Question::Updater(question.clone());
+            let question = Question::Updater(set.clone());
             async move { link.ask(question).await.map(drop) }
         })?;
+        *self.worker.updater.lock() = Some(set);
         Ok(())
     }
 
@@ -279,12 +285,13 @@ impl Servers for GrpcServers {
         }
         let Some(link) = self.links.first().cloned() else { return Err(gone()) };
         let _order = self.collecting.lock();
-        let number = *self.worker.n_collections.lock();
+        let number = self.worker.collections.lock().next();
         let bytes = Bytes::copy_from_slice(bytes);
-        let collect = Collect { session: self.worker.session, number, to_all, bytes };
-        let reply = self.wait(async move { link.ask(Question::Collect(collect)).await })?;
-        *self.worker.n_collections.lock() = number + 1;
+        let collect = Collect { session: self.worker.session, number, to_all, bytes, again: false };
+        let question = Question::Collect(collect.clone());
+        let reply = self.wait(async move { link.ask(question).await })?;
         let is_given = to_all || self.rank() == 0;
+        self.worker.collections.lock().done(collect, is_given);
         Ok(is_given.then(|| reply.collected.iter().map(|bytes| bytes.to_vec()).collect()))
     }
 
@@ -304,16 +311,23 @@ impl Servers for GrpcServers {
         })?;
         Ok(())
     }
+
+    fn fail(&self) {
+        self.worker.has_failed.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Drop for GrpcServers {
     fn drop(&mut self) {
-        let left = self.on_all(|link| async move {
-            link.leave().await;
-            Ok(())
-        });
-        if let Err(error) = left {
-            tracing::debug!("leaving the servers: {error}");
+        // Servers wait for a worker that has failed, because it may be started again.
+        if !self.worker.has_failed.load(Ordering::Relaxed) && !std::thread::panicking() {
+            let left = self.on_all(|link| async move {
+                link.leave().await;
+                Ok(())
+            });
+            if let Err(error) = left {
+                tracing::debug!("leaving the servers: {error}");
+            }
         }
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

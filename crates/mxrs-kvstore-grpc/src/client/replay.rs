@@ -1,4 +1,4 @@
-//! The pushes that no snapshot of the server has yet. They are sent again to a server that was restored from a snapshot.
+//! The first values and pushes that no snapshot of the server has yet. They are sent again to a server that was started again.
 
 use crate::messages::{Applied, Head};
 use mxrs_kvstore::Key;
@@ -8,6 +8,8 @@ use std::collections::{HashMap, VecDeque};
 /// Pushes to one server, in their order.
 #[derive(Debug)]
 pub struct Replay {
+    /// The first values, in their order. They are kept whatever their size.
+    firsts: Vec<Push>,
     pushes: VecDeque<Push>,
     n_bytes: usize,
     most_bytes: usize,
@@ -19,7 +21,7 @@ pub struct Replay {
     acknowledged: HashMap<Key, u64>,
 }
 
-/// A push as it was sent.
+/// A push, or a first value, as it was sent.
 #[derive(Clone, Debug)]
 pub struct Push {
     pub key: Key,
@@ -32,6 +34,8 @@ pub struct Push {
 /// What a restored server lacks.
 #[derive(Debug, Default)]
 pub struct Missing {
+    /// The first values to give again, or to wait for. A server that has one ignores it.
+    pub firsts: Vec<Push>,
     /// The pushes to send again.
     pub pushes: Vec<Push>,
     /// The number of acknowledged pushes that are not kept any more, so that they are lost.
@@ -42,6 +46,7 @@ impl Replay {
     /// Keeps at most `most_bytes` bytes; older pushes are dropped.
     pub fn new(most_bytes: usize) -> Self {
         Self {
+            firsts: Vec::new(),
             pushes: VecDeque::new(),
             n_bytes: 0,
             most_bytes,
@@ -53,6 +58,29 @@ impl Replay {
 
     pub fn set_needed(&mut self, is_needed: bool) {
         self.is_needed = is_needed;
+    }
+
+    /// Whether the server writes snapshots, and may lack something.
+    pub fn is_needed(&self) -> bool {
+        self.is_needed && !(self.firsts.is_empty() && self.pushes.is_empty())
+    }
+
+    /// Keeps a first value that the server has taken, and that the snapshot with this number will have. Only worker 0 has the
+    /// bytes; the others wait until it has given them.
+    pub fn add_first(&mut self, key: &Key, head: &Head, bytes: &Bytes, in_snapshot: u64) {
+        if !self.is_needed {
+            return;
+        }
+        let (key, head, bytes) = (key.clone(), head.clone(), bytes.clone());
+        self.firsts.push(Push { key, head, bytes, in_snapshot: Some(in_snapshot) });
+    }
+
+    /// Notes that a server which was started again has taken a first value.
+    pub fn acknowledge_first(&mut self, key: &Key, in_snapshot: u64) {
+        self.firsts
+            .iter_mut()
+            .filter(|first| first.key == *key)
+            .for_each(|first| first.in_snapshot = Some(in_snapshot));
     }
 
     /// Keeps a push that is going to be sent.
@@ -87,6 +115,7 @@ impl Replay {
         }
         self.n_snapshots = n_snapshots;
         let is_safe = |push: &Push| push.in_snapshot.is_some_and(|number| number <= n_snapshots);
+        self.firsts.retain(|first| !is_safe(first));
         self.pushes.retain(|push| !is_safe(push));
         self.n_bytes = self.pushes.iter().map(|push| push.bytes.len()).sum();
     }
@@ -103,7 +132,7 @@ impl Replay {
             let n_kept = pushes.iter().filter(is_kept).count() as u64;
             n_lost += acknowledged.saturating_sub(last(key)).saturating_sub(n_kept);
         }
-        Missing { pushes, n_lost }
+        Missing { firsts: self.firsts.clone(), pushes, n_lost }
     }
 }
 
@@ -151,8 +180,28 @@ mod tests {
     }
 
     #[test]
+    fn first_values_are_kept_until_a_snapshot_has_them() {
+        let (mut replay, key) = replay(0, 0);
+        let (head, value) = (Head::default(), Bytes::from_static(&[0; 10]));
+        replay.add_first(&key, &head, &value, 1);
+        replay.add_first(&Key::from("later"), &head, &value, 2);
+        let names = |replay: &Replay| replay.missing(&[]).firsts.iter().map(|f| f.key.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(&replay), ["`w`", "`later`"]);
+        replay.forget(1);
+        assert_eq!(names(&replay), ["`later`"]);
+        // The server was killed before its second snapshot, and takes the value again.
+        replay.acknowledge_first(&Key::from("later"), 3);
+        replay.forget(2);
+        assert_eq!(names(&replay), ["`later`"]);
+        replay.forget(3);
+        assert!(names(&replay).is_empty());
+    }
+
+    #[test]
     fn nothing_is_kept_for_a_server_without_snapshots() {
         let mut replay = Replay::new(1000);
+        replay.add_first(&Key::from(1), &Head::default(), &Bytes::new(), 1);
+        assert!(replay.missing(&[]).firsts.is_empty());
         replay.add(&Key::from(1), &Head { push: 1, ..Head::default() }, &Bytes::from_static(&[0; 10]));
         assert!(replay.missing(&[]).pushes.is_empty());
     }

@@ -1,6 +1,7 @@
 //! Transfers of values between a worker and one server.
 
 use super::link::{Link, Open, is_passing};
+use super::tries::Tries;
 use crate::limits;
 use crate::messages::{Frame, Head, ReplyFrame, ReplyHead, TRANSFER, Verb};
 use mxrs_types::Result;
@@ -71,16 +72,18 @@ impl Link {
             self.replay.lock().add(key, &Head { wants_value: false, ..head.clone() }, &bytes);
         }
         let pass = self.gate.enter(priority).await;
+        let mut tries = Tries::default();
         let (reply, value) = loop {
             let open = self.open().await?;
             let made = tokio::select! {
                 made = once(&open, head.clone(), &bytes, expected) => made,
-                () = self.lost(open.generation) => continue,
+                () = self.lost(open.generation) => Err(Status::unavailable("the connection is lost")),
             };
             match made {
                 Ok(reply) => break reply,
                 Err(status) if is_passing(&status) || status.code() == Code::Unauthenticated => {
                     self.lose(open.generation, status.message());
+                    tries.again(self, status.message()).await?;
                 }
                 Err(status) => return Err(self.refused(&status)),
             }
@@ -89,6 +92,9 @@ impl Link {
         if let Some(key) = &key {
             if is_push {
                 self.replay.lock().acknowledge(key, head.push, reply.in_snapshot);
+            }
+            if head.verb == i32::from(Verb::Init) {
+                self.replay.lock().add_first(key, &head, &bytes, reply.in_snapshot);
             }
             if expected > 0 {
                 self.keys.lock().entry(key.clone()).or_default().1 = reply.version;

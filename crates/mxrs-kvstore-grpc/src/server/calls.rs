@@ -7,7 +7,9 @@ use crate::limits;
 use crate::messages::{Applied, CallReply, CallRequest, Collect, Join, Question, SetUpdater, VERSION};
 use crate::tls::names_worker;
 use crate::wire::Peer;
+use mxrs_kvstore::UpdaterSettings;
 use mxrs_types::Error;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -52,16 +54,12 @@ async fn answer(server: &Arc<Inner>, request: CallRequest, peer: Option<&Peer>) 
             Ok(server.call_reply())
         }
         Some(Question::Leave(leave)) => {
-            let mut state = server.state.lock();
             // A server that has failed lets workers go, too.
-            if let Some(session) = state.sessions.get_mut(&leave.session) {
-                session.left = true;
-                tracing::info!("worker {} has left", session.rank);
+            let has_failed = server.leave(leave.session);
+            // After its end, the worker cannot send its last pushes again, so it waits until a snapshot has them.
+            if server.options.snapshots.is_some() && !has_failed {
+                server.blocking(|server| server.snapshot()).await?;
             }
-            drop(state);
-            server.changed.notify_waiters();
-            // After its end, the worker cannot send its last pushes again.
-            server.snapshot_now.notify_one();
             Ok(server.call_reply())
         }
         None => Err(invalid("question", "none", "one of the known kinds")),
@@ -81,7 +79,9 @@ impl Inner {
             return Err(invalid("version of the protocol", join.version, &format!("{VERSION}, that of the server")));
         }
         if !is_equal(join.token.as_bytes(), options.token.as_bytes()) {
-            return Err(Status::unauthenticated("the worker does not know the token of this job (MXRS_KVSTORE_TOKEN)"));
+            return Err(Status::unauthenticated(
+                "the worker does not know the token of this job (MXRS_KVSTORE_TOKEN_FILE)",
+            ));
         }
         let is_other = |what: &str, got: u32, own: usize| {
             let own_text = format!("{own}, as server {} was started for", options.server);
@@ -157,7 +157,23 @@ impl Inner {
         Ok(session.pushes.iter().map(|(key, push)| Applied { key: Some(key.into()), push: *push }).collect())
     }
 
-    /// Sets the updater. The first worker that says it makes it; worker 0 may change settings; those of others must be equal.
+    /// Notes that a worker needs the server no more. Returns whether the server has failed.
+    fn leave(&self, session: u64) -> bool {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        if let Some(session) = state.sessions.get_mut(&session) {
+            session.left = true;
+            state.n_changes += 1;
+            tracing::info!("worker {} has left", session.rank);
+        }
+        let has_failed = state.fault.is_some();
+        drop(guard);
+        self.changed.notify_waiters();
+        has_failed
+    }
+
+    /// Sets the updater. The first worker that says it makes it; worker 0 may change settings; those of others must be equal,
+    /// except for settings that move on in the course of a training.
     fn set_updater(&self, updater: &SetUpdater) -> Result<(), Status> {
         let settings = updater.settings();
         let mut guard = self.state.lock();
@@ -168,16 +184,22 @@ impl Inner {
                 let made = (self.make_updater)(&settings).map_err(|error| refused_settings(&error, rank))?;
                 tracing::info!("values are updated by {}", settings.name);
                 state.updater = Some((settings, made));
+                state.n_changes += 1;
             }
             Some((known, _)) if *known == settings => {}
             Some((known, made)) if rank == 0 => {
                 made.set_settings(&settings).map_err(|error| refused_settings(&error, rank))?;
                 *known = settings;
+                state.n_changes += 1;
+            }
+            Some((known, _)) if is_same_rule(known, &settings) => {
+                tracing::info!("worker {rank} has other settings of {}; those of worker 0 count", known.name);
             }
             Some((known, _)) => {
-                let other = known.settings.iter().find(|pair| !settings.settings.contains(pair));
+                let is_constant = |pair: &&(String, String)| !MOVING.contains(&pair.0.as_str());
+                let other = known.settings.iter().filter(is_constant).find(|pair| !settings.settings.contains(pair));
                 let expected = other.map_or_else(|| known.name.clone(), |(name, value)| format!("{name}={value}"));
-                let got = settings.settings.iter().find(|pair| !known.settings.contains(pair));
+                let got = settings.settings.iter().filter(is_constant).find(|pair| !known.settings.contains(pair));
                 let got = got.map_or_else(|| settings.name.clone(), |(name, value)| format!("{name}={value}"));
                 let what = format!("updater of worker {rank}");
                 return Err(invalid(&what, got, &format!("{expected}, as the servers have")));
@@ -194,7 +216,7 @@ impl Inner {
         }
         self.collections.lock().give(collect.number, rank, n_workers, collect.bytes)?;
         self.changed.notify_waiters();
-        if !collect.to_all && rank != 0 {
+        if collect.again || (!collect.to_all && rank != 0) {
             return Ok(self.call_reply());
         }
         let since = Instant::now();
@@ -220,6 +242,25 @@ impl Inner {
 
 fn refused_settings(error: &Error, rank: usize) -> Status {
     Status::invalid_argument(format!("updater of worker {rank}: {error}"))
+}
+
+/// Settings that move on in the course of a training. A worker that is started again has those of its start.
+const MOVING: [&str; 6] = [
+    "begin_epoch",
+    "begin_num_update",
+    "learning_rate",
+    "lr_scheduler.counted_as",
+    "lr_scheduler.counted_from",
+    "rescale_grad",
+];
+
+/// Whether two updaters differ at most in settings that move on.
+fn is_same_rule(a: &UpdaterSettings, b: &UpdaterSettings) -> bool {
+    let constant = |settings: &UpdaterSettings| {
+        let pairs = settings.settings.iter().filter(|(name, _)| !MOVING.contains(&name.as_str()));
+        pairs.cloned().collect::<BTreeSet<_>>()
+    };
+    a.name == b.name && constant(a) == constant(b)
 }
 
 /// Compares two secrets in a time that does not depend on where they differ.

@@ -8,6 +8,10 @@ use tonic::Status;
 const MOST_OPEN: usize = 64;
 /// The number of complete collections that are kept for workers that ask again.
 const KEPT: usize = 4;
+/// The most collections of which a worker may have given bytes that another worker still needs.
+pub const MOST_COLLECTIONS: usize = MOST_OPEN + KEPT;
+/// The largest number of a collection. No training comes so far.
+const MOST_NUMBER: u64 = u64::MAX / 2;
 
 /// What workers have given, by the number of the collection.
 #[derive(Debug, Default)]
@@ -20,7 +24,13 @@ impl Collections {
     /// Fails if the number is not one of those that are next.
     pub fn give(&mut self, number: u64, rank: usize, n_workers: usize, bytes: Bytes) -> Result<(), Status> {
         let oldest = self.0.keys().next().copied().unwrap_or(number);
-        if number < oldest || (!self.0.contains_key(&number) && self.0.len() >= MOST_OPEN + KEPT) {
+        if number > MOST_NUMBER {
+            let got = format!("collection {number} of worker {rank}");
+            return Err(Status::out_of_range(format!(
+                "{got}: got a number above {MOST_NUMBER}, expected a smaller one"
+            )));
+        }
+        if number < oldest || (!self.0.contains_key(&number) && self.0.len() >= MOST_COLLECTIONS) {
             let got = format!("collection {number} of worker {rank}, where the oldest is {oldest}");
             return Err(Status::out_of_range(format!("{got}: all workers must make the same collective calls")));
         }
@@ -30,8 +40,10 @@ impl Collections {
         }
         let complete: Vec<u64> =
             self.0.iter().filter(|(_, all)| all.iter().all(Option::is_some)).map(|(n, _)| *n).collect();
-        for number in complete.iter().take(complete.len().saturating_sub(KEPT)) {
-            self.0.remove(number);
+        // All workers have passed a collection that is older than a complete one, even if this server does not know their bytes,
+        // because it was started again.
+        if let Some(oldest) = complete.len().checked_sub(KEPT).and_then(|at| complete.get(at)) {
+            self.0.retain(|number, _| number >= oldest);
         }
         Ok(())
     }
@@ -83,6 +95,26 @@ mod tests {
     fn a_worker_that_runs_ahead_is_stopped() {
         let mut all = Collections::default();
         let taken = (0..1000).take_while(|number| all.give(*number, 0, 2, bytes("x")).is_ok()).count();
-        assert_eq!(taken, MOST_OPEN + KEPT);
+        assert_eq!(taken, MOST_COLLECTIONS);
+    }
+
+    #[test]
+    fn numbers_that_no_training_reaches_are_refused() {
+        let mut all = Collections::default();
+        assert!(all.give(u64::MAX, 0, 2, bytes("x")).is_err());
+        assert_eq!(all.next(0), 0);
+        all.give(MOST_NUMBER, 0, 2, bytes("x")).unwrap();
+        assert_eq!((all.next(0), all.next(1)), (MOST_NUMBER + 1, MOST_NUMBER));
+    }
+
+    #[test]
+    fn collections_that_a_restarted_server_knows_in_part_do_not_stay() {
+        let mut all = Collections::default();
+        // Worker 1 gives its bytes of a collection again that all have passed.
+        all.give(6, 1, 2, bytes("x")).unwrap();
+        for number in 7..7 + KEPT as u64 {
+            (0..2).for_each(|rank| all.give(number, rank, 2, bytes("x")).unwrap());
+        }
+        assert_eq!(all.0.keys().next(), Some(&7));
     }
 }

@@ -17,6 +17,7 @@ use crate::messages::ReplyHead;
 use crate::tls::TlsFiles;
 use crate::wire::{self, Peer, network};
 use collect::Collections;
+pub use collect::MOST_COLLECTIONS;
 use metrics::{Metrics, count};
 use mxrs_kvstore::MakeUpdater;
 use mxrs_ndarray::ArrayContext;
@@ -63,14 +64,16 @@ pub struct ServerOptions {
     pub silence: Duration,
     /// The longest wait for workers: for the first one, and for those that are lost to return.
     pub patience: Duration,
-    /// The most bytes of gradients that wait for their update. Workers that send more wait.
+    /// The most bytes of gradients that wait for their update, and of values that are being sent. Workers that send or ask for
+    /// more wait.
     pub pending_bytes: usize,
     /// The most bytes of one value, and of the states of the updater.
     pub most_bytes: usize,
     /// A worker that has made this number of updates of a value more than the slowest worker waits for that one. `None`: workers
     /// do not wait for each other.
     pub staleness: Option<u64>,
-    /// If it becomes true, the server ends as soon as no worker is alive. Workers that are asked to end write checkpoints first.
+    /// If it becomes true, the server writes a snapshot, and ends as soon as no worker is alive. Workers that are asked to end
+    /// write checkpoints first.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -120,7 +123,10 @@ pub struct Inner {
     /// Notified when values, clocks, sessions or collections have changed.
     changed: Notify,
     snapshot_now: Notify,
+    /// The room for gradients that wait for their update.
     pending: Arc<Semaphore>,
+    /// The room for values that are being sent to workers.
+    replies: Arc<Semaphore>,
 }
 
 impl Server {
@@ -142,6 +148,7 @@ impl Server {
             changed: Notify::new(),
             snapshot_now: Notify::new(),
             pending: Arc::new(Semaphore::new(options.pending_bytes.div_ceil(UNIT).max(1))),
+            replies: Arc::new(Semaphore::new(options.pending_bytes.div_ceil(UNIT).max(1))),
             options,
         });
         inner.restore()?;
@@ -290,12 +297,12 @@ impl Inner {
         result.map_err(|error| Status::internal(error.to_string()))?.map_err(failed)
     }
 
-    /// Waits until there is room for this number of bytes of gradients.
-    async fn room_for(&self, n_bytes: usize) -> Result<OwnedSemaphorePermit, Status> {
+    /// Waits until there is room for this number of bytes. A larger value than all the room takes all of it.
+    async fn room_in(&self, room: &Arc<Semaphore>, n_bytes: usize) -> Result<OwnedSemaphorePermit, Status> {
         let all = self.options.pending_bytes.div_ceil(UNIT).max(1);
         let n_units = u32::try_from(n_bytes.div_ceil(UNIT).clamp(1, all)).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.pending).acquire_many_owned(n_units);
-        let late = |_| Status::resource_exhausted("the server has had no room for this gradient for too long");
+        let permit = Arc::clone(room).acquire_many_owned(n_units);
+        let late = |_| Status::resource_exhausted("the server has had no room for this value for too long");
         let permit = tokio::time::timeout(self.options.patience, permit).await.map_err(late)?;
         permit.map_err(|error| Status::unavailable(error.to_string()))
     }
@@ -336,8 +343,9 @@ impl Inner {
     }
 
     fn updater_states(&self) -> Result<Vec<u8>> {
-        let state = self.state.lock();
-        state.updater.as_ref().map_or_else(|| Ok(Vec::new()), |(_, updater)| updater.states())
+        // The lock is not held while the states are computed.
+        let read = self.state.lock().updater.as_ref().map(|(_, updater)| updater.states()).transpose()?;
+        read.map_or_else(|| Ok(Vec::new()), |read| read())
     }
 
     fn set_updater_states(&self, states: &[u8]) -> Result<()> {
@@ -346,6 +354,8 @@ impl Inner {
         let Some((_, updater)) = &mut state.updater else {
             return Err(Error::invalid("states of the updater", "states", "a call of set_updater before"));
         };
-        updater.set_states(&served, states)
+        updater.set_states(&served, states)?;
+        state.n_changes += 1;
+        Ok(())
     }
 }

@@ -99,14 +99,15 @@ impl Inner {
         result.map(drop)
     }
 
-    /// Returns whether there was something to write.
+    /// Returns whether there was something to write. The lock of the state is held while tasks are pushed that copy the values and
+    /// states of this moment, and not while they run.
     fn write(&self, path: &std::path::Path) -> Result<bool> {
         // One snapshot at a time: two would have one file.
         let _writing = self.writing.lock();
         let (saved, values, states) = {
             let mut guard = self.state.lock();
             let state = &mut *guard;
-            if state.n_saved == Some(state.n_updates) {
+            if state.n_saved == Some(state.n_changes) {
                 return Ok(false);
             }
             state.n_begun += 1;
@@ -118,12 +119,13 @@ impl Inner {
             let states = state.updater.as_ref().map(|(_, updater)| updater.states()).transpose()?;
             (self.saved(state), values, states)
         };
-        let n_updates = saved.1;
+        let n_changes = saved.1;
         let mut file = SafeTensors::default();
         for (position, (shape, dtype, value)) in values.into_iter().enumerate() {
             file.tensors.insert(format!("value/{position}"), Tensor::dense(dtype, shape, value.wait()?)?);
         }
-        if let Some(states) = states {
+        if let Some(read) = states {
+            let states = read()?;
             let tensor = Tensor::dense(DType::U8, [states.len()], AlignedBytes::copy_of(&states))?;
             file.tensors.insert("updater".to_owned(), tensor);
         }
@@ -132,11 +134,11 @@ impl Inner {
         file.metadata.insert("state".to_owned(), text);
         file.save(path)?;
         let mut state = self.state.lock();
-        (state.n_complete, state.n_saved) = (saved.0.number, Some(n_updates));
+        (state.n_complete, state.n_saved) = (saved.0.number, Some(n_changes));
         Ok(true)
     }
 
-    /// Everything but the arrays, and the number of updates that it has.
+    /// Everything but the arrays, and the number of changes that it has.
     fn saved(&self, state: &super::state::State) -> (Saved, u64) {
         let key = |kept: &Kept| SavedKey {
             key: match &kept.about.key {
@@ -166,7 +168,7 @@ impl Inner {
             sessions: state.sessions.iter().filter(is_current).map(session).collect(),
             updater: state.updater.as_ref().map(|(known, _)| (known.name.clone(), known.settings.clone())),
         };
-        (saved, state.n_updates)
+        (saved, state.n_changes)
     }
 
     /// Continues from the snapshot, if there is one.
@@ -193,6 +195,9 @@ impl Inner {
                 |(server, n_servers, n_workers)| format!("server {server} of {n_servers} for {n_workers} workers");
             return Err(Error::invalid("snapshot", words(got), words(own)));
         }
+        // If all workers had left, that training has ended: its processes do not come back, and those of the next one begin.
+        let n_left = saved.sessions.iter().filter(|session| session.left).count();
+        let has_ended = n_left == self.options.n_workers;
         let mut state = self.state.lock();
         let mut tensors = file.tensors;
         for (position, key) in saved.keys.into_iter().enumerate() {
@@ -200,10 +205,13 @@ impl Inner {
             let tensor = tensors.swap_remove(&name);
             let tensor =
                 tensor.ok_or_else(|| Error::invalid("snapshot", format!("no {name}"), "all values"))?.into_dense()?;
-            let kept = self.kept(key, &tensor).context(|| format!("tensor {name}"))?;
+            let mut kept = self.kept(key, &tensor).context(|| format!("tensor {name}"))?;
+            if has_ended {
+                kept.clocks.fill(0);
+            }
             state.keys.insert(kept.about.key.clone(), kept);
         }
-        for saved in saved.sessions {
+        for saved in saved.sessions.into_iter().filter(|_| !has_ended) {
             let number = u64::from_str_radix(&saved.number, 16).ok().filter(|_| saved.rank < self.options.n_workers);
             let number =
                 number.ok_or_else(|| Error::invalid("session of a snapshot", &saved.number, "a known worker"))?;

@@ -94,7 +94,9 @@ pub struct State {
     pub fault: Option<(Error, Instant)>,
     /// The number of updates since the server was started.
     pub n_updates: u64,
-    /// The number of updates that the last snapshot has; `None` before the first.
+    /// The number of changes since the server was started: updates, first values, settings, and ends of workers.
+    pub n_changes: u64,
+    /// The number of changes that the last snapshot has; `None` before the first.
     pub n_saved: Option<u64>,
     /// The numbers of the last snapshot that was begun, and of the last complete one.
     pub n_begun: u64,
@@ -110,6 +112,7 @@ impl State {
             updater: None,
             fault: None,
             n_updates: 0,
+            n_changes: 0,
             n_saved: None,
             n_begun: 0,
             n_complete: 0,

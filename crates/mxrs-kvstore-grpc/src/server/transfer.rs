@@ -35,25 +35,40 @@ impl tonic::server::StreamingService<Frame> for Handler {
         Box::pin(async move {
             let peer = request.extensions().get::<Peer>().cloned();
             let result = transfer(&server, request.into_inner()).await;
-            let (head, value) = result.map_err(|status| server.refused(peer.as_ref(), status))?;
+            let Reply { head, value, room } = result.map_err(|status| server.refused(peer.as_ref(), status))?;
             count(&server.metrics.sent_bytes, value.len() as u64);
-            Ok(Response::new(answer(head, value)))
+            Ok(Response::new(answer(head, value, room)))
         })
     }
 }
 
+/// The answer to a transfer.
+struct Reply {
+    head: ReplyHead,
+    value: Bytes,
+    /// The room of the value, which is free again when the value is sent.
+    room: Option<OwnedSemaphorePermit>,
+}
+
+impl Reply {
+    /// An answer without a value.
+    fn empty(head: ReplyHead) -> Self {
+        Self { head, value: Bytes::new(), room: None }
+    }
+}
+
 /// The frames of a value, of which the first has the head.
-fn answer(head: ReplyHead, value: Bytes) -> Frames {
+fn answer(head: ReplyHead, value: Bytes, room: Option<OwnedSemaphorePermit>) -> Frames {
     let n_bytes = value.len();
     let frames = (0..n_bytes.max(1)).step_by(limits::FRAME_BYTES).map(move |begin| {
         let data = value.slice(begin..(begin + limits::FRAME_BYTES).min(n_bytes));
-        let head = (begin == 0).then_some(ReplyHead { n_bytes: n_bytes as u64, ..head });
+        let (head, _room) = ((begin == 0).then_some(ReplyHead { n_bytes: n_bytes as u64, ..head }), &room);
         Ok(ReplyFrame { head, data })
     });
     Box::pin(tokio_stream::iter(frames))
 }
 
-async fn transfer(server: &Arc<Inner>, mut stream: Streaming<Frame>) -> Result<(ReplyHead, Bytes), Status> {
+async fn transfer(server: &Arc<Inner>, mut stream: Streaming<Frame>) -> Result<Reply, Status> {
     let first = read::frame(&mut stream, server.options.silence).await?;
     let mut first = first.ok_or_else(|| invalid("stream", "no frame", "a frame with a head"))?;
     let head = first.head.take().ok_or_else(|| invalid("first frame", "no head", "a head"))?;
@@ -64,46 +79,49 @@ async fn transfer(server: &Arc<Inner>, mut stream: Streaming<Frame>) -> Result<(
         Ok(Verb::Pull) => {
             let about = read::about(head.key.as_ref())?;
             server.wait_for_slow(&about, head.session).await?;
-            read_value(server, &about, head.session, None).await
+            read_value(server, &about, head.session, Of::Pull).await
         }
         Ok(Verb::GetStates) => {
             let states = server.blocking(|server| server.updater_states()).await?;
-            Ok((server.reply_head(0, 0), Bytes::from(states)))
+            let room = Some(server.room_in(&server.replies, states.len()).await?);
+            Ok(Reply { head: server.reply_head(0, 0), value: Bytes::from(states), room })
         }
         Ok(Verb::SetStates) => {
-            let (bytes, _permit) = receive(server, &head, first, stream, server.options.most_bytes).await?;
-            server.blocking(move |server| server.set_updater_states(&bytes)).await?;
-            Ok((server.reply_head(0, 0), Bytes::new()))
+            let (bytes, _permit) = receive(server, &head, first, stream, server.options.most_bytes, 0).await?;
+            // Workers do not keep the states, so they have the answer when a snapshot has the states.
+            let set = move |server: &Inner| {
+                server.set_updater_states(&bytes)?;
+                if server.options.snapshots.is_some() { server.snapshot() } else { Ok(()) }
+            };
+            server.blocking(set).await?;
+            Ok(Reply::empty(server.reply_head(0, 0)))
         }
         Ok(Verb::Unknown) | Err(_) => Err(invalid("kind of a transfer", head.verb, "one of 1 to 5")),
     }
 }
 
-/// Receives the bytes of a stream, once there is room for them: the bytes that wait for their update are limited.
+/// Receives the bytes of a stream, once there is room for them: the bytes that wait for their update are limited. `decoded` is
+/// the size of what they mean, if that is larger.
 async fn receive(
     server: &Arc<Inner>,
     head: &Head,
     first: Frame,
     mut stream: Streaming<Frame>,
     most: usize,
+    decoded: usize,
 ) -> Result<(Vec<u8>, OwnedSemaphorePermit), Status> {
     let n_bytes = usize::try_from(head.n_bytes).ok().filter(|n| *n <= most).ok_or_else(|| {
         let message = format!("value: got {} bytes, expected at most {most} bytes", head.n_bytes);
         Status::resource_exhausted(message)
     })?;
-    let permit = server.room_for(n_bytes).await?;
+    let permit = server.room_in(&server.pending, n_bytes.max(decoded)).await?;
     let bytes = read::frames(first, &mut stream, n_bytes, server.options.silence).await?;
     count(&server.metrics.received_bytes, n_bytes as u64);
     Ok((bytes, permit))
 }
 
 /// Takes the first value of a key, or waits for it.
-async fn init(
-    server: &Arc<Inner>,
-    head: &Head,
-    first: Frame,
-    stream: Streaming<Frame>,
-) -> Result<(ReplyHead, Bytes), Status> {
+async fn init(server: &Arc<Inner>, head: &Head, first: Frame, stream: Streaming<Frame>) -> Result<Reply, Status> {
     let about = read::about(head.key.as_ref())?;
     let since = Instant::now();
     if head.n_bytes == 0 && about.n_bytes() > 0 {
@@ -116,7 +134,7 @@ async fn init(
             };
             if let Some(known) = known {
                 same(&about, &known)?;
-                return Ok((server.reply_head(0, 0), Bytes::new()));
+                return Ok(server.has_first());
             }
             let left = server.options.patience.saturating_sub(since.elapsed());
             if left.is_zero() {
@@ -141,9 +159,9 @@ async fn init(
     let known = server.state.lock().keys.get(&about.key).map(|kept| kept.about.clone());
     if let Some(known) = known {
         same(&about, &known)?;
-        return Ok((server.reply_head(0, 0), Bytes::new()));
+        return Ok(server.has_first());
     }
-    let (bytes, _permit) = receive(server, head, first, stream, about.n_bytes()).await?;
+    let (bytes, _permit) = receive(server, head, first, stream, about.n_bytes(), 0).await?;
     let value = server.array(&about, bytes).map_err(failed)?;
     let mut state = server.state.lock();
     state.session(head.session)?;
@@ -155,9 +173,10 @@ async fn init(
     let key = about.key.clone();
     let kept = state.keys.entry(key).or_insert(Kept { about: about.clone(), value, version: 0, clocks });
     same(&about, &kept.about)?;
+    state.n_changes += 1;
     drop(state);
     server.changed.notify_waiters();
-    Ok((server.reply_head(0, 0), Bytes::new()))
+    Ok(server.has_first())
 }
 
 /// Fails if a worker describes a key in another way than the server knows it.
@@ -175,12 +194,7 @@ fn same(given: &About, known: &About) -> Result<(), Status> {
 }
 
 /// Applies a gradient once, however often it is sent.
-async fn push(
-    server: &Arc<Inner>,
-    head: &Head,
-    first: Frame,
-    stream: Streaming<Frame>,
-) -> Result<(ReplyHead, Bytes), Status> {
+async fn push(server: &Arc<Inner>, head: &Head, first: Frame, stream: Streaming<Frame>) -> Result<Reply, Status> {
     let about = read::about(head.key.as_ref())?;
     let compression = read::compression(head)?;
     server.known(&about)?;
@@ -194,7 +208,7 @@ async fn push(
     if head.push == 0 {
         return Err(invalid("number of a push", 0, "a number from 1"));
     }
-    let (bytes, permit) = receive(server, head, first, stream, n_bytes).await?;
+    let (bytes, permit) = receive(server, head, first, stream, n_bytes, about.n_bytes()).await?;
     let since = Instant::now();
     let bytes = match compression {
         None => bytes,
@@ -202,13 +216,17 @@ async fn push(
     };
     let in_snapshot = apply(server, head, &about, bytes)?;
     server.changed.notify_waiters();
-    if head.wants_value {
-        server.wait_for_slow(&about, head.session).await?;
-    }
-    let reply = read_value(server, &about, head.session, Some((in_snapshot, head.wants_value))).await?;
+    // Others may have to push before the worker gets the value. They need the room, so it is free once the update is applied.
+    let waits = head.wants_value && server.options.staleness.is_some();
+    let of = if waits || !head.wants_value { Of::Update { in_snapshot } } else { Of::UpdateAndValue { in_snapshot } };
+    let reply = read_value(server, &about, head.session, of).await?;
     count(&server.metrics.update_ns, u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX));
     drop(permit);
-    Ok(reply)
+    if !waits {
+        return Ok(reply);
+    }
+    server.wait_for_slow(&about, head.session).await?;
+    read_value(server, &about, head.session, Of::UpdateAndValue { in_snapshot }).await
 }
 
 /// The float32 elements that codes mean, as bytes.
@@ -253,6 +271,7 @@ fn apply(server: &Inner, head: &Head, about: &About, bytes: Vec<u8>) -> Result<u
         }
     }
     state.n_updates += 1;
+    state.n_changes += 1;
     count(&server.metrics.updates, 1);
     if state.n_updates == 1 {
         // The first snapshot, so that there always is one.
@@ -261,14 +280,22 @@ fn apply(server: &Inner, head: &Head, about: &About, bytes: Vec<u8>) -> Result<u
     Ok(state.n_begun + 1)
 }
 
+/// What a value is read for. `in_snapshot` is the number of the first snapshot that has the update.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    Pull,
+    Update { in_snapshot: u64 },
+    UpdateAndValue { in_snapshot: u64 },
+}
+
 /// Waits until all earlier updates of a value are applied, and returns the value, if it is wanted.
-async fn read_value(
-    server: &Arc<Inner>,
-    about: &About,
-    session: u64,
-    push: Option<(u64, bool)>,
-) -> Result<(ReplyHead, Bytes), Status> {
-    let (in_snapshot, is_wanted) = push.unwrap_or((0, true));
+async fn read_value(server: &Arc<Inner>, about: &About, session: u64, of: Of) -> Result<Reply, Status> {
+    let (in_snapshot, is_wanted) = match of {
+        Of::Pull => (0, true),
+        Of::Update { in_snapshot } => (in_snapshot, false),
+        Of::UpdateAndValue { in_snapshot } => (in_snapshot, true),
+    };
+    let room = if is_wanted { Some(server.room_in(&server.replies, about.n_bytes()).await?) } else { None };
     let (sender, receiver) = oneshot::channel();
     let (value, head) = {
         let mut state = server.state.lock();
@@ -276,7 +303,7 @@ async fn read_value(
         let Some(kept) = state.keys.get(&about.key) else {
             return Err(Status::not_found(format!("key {}", about.key)));
         };
-        if push.is_none() {
+        if of == Of::Pull {
             same(about, &kept.about)?;
         }
         let take = move |bytes: &[&[u8]]| {
@@ -298,7 +325,7 @@ async fn read_value(
         count(&server.metrics.pulls, 1);
     }
     match receiver.await {
-        Ok(bytes) => Ok((head, Bytes::from(bytes))),
+        Ok(bytes) => Ok(Reply { head, value: Bytes::from(bytes), room }),
         Err(_) => {
             let why = server.blocking(move |server| {
                 let error = value.wait_to_read().err();
@@ -318,6 +345,12 @@ impl Inner {
         let array = NdArray::empty(&self.context, about.own_shape(), about.dtype, Device::cpu(0), "kvstore")?;
         array.copy_from_owned(bytes)?;
         Ok(array)
+    }
+
+    /// The answer to a first value, which the next snapshot has at the latest.
+    fn has_first(&self) -> Reply {
+        let in_snapshot = self.state.lock().n_begun + 1;
+        Reply::empty(self.reply_head(0, in_snapshot))
     }
 
     /// Fails if the key has no value, or is known in another way.

@@ -14,8 +14,14 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// Runs until the server shall end, and then says how it ended.
 pub async fn watch(inner: Arc<Inner>, ended: Sender<Option<Result<()>>>) {
     let mut deserted: Option<Instant> = None;
+    let mut is_asked = false;
     loop {
         tokio::time::sleep(TICK).await;
+        if !is_asked && inner.is_asked_to_end() {
+            // Workers that are asked to end write checkpoints first, and the machine may not wait that long.
+            is_asked = true;
+            inner.snapshot_now.notify_one();
+        }
         let end = inner.look(&mut deserted);
         let Some(end) = end else { continue };
         let end = match end {
@@ -67,7 +73,7 @@ impl Inner {
             *deserted = None;
             return None;
         }
-        if self.options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if self.is_asked_to_end() {
             return Some(Ok(()));
         }
         let since = deserted.get_or_insert_with(Instant::now);
@@ -79,6 +85,10 @@ impl Inner {
         let message =
             format!("server {} has waited {waited} s for workers {list}, and no worker is left", self.options.server);
         Some(Err(crate::wire::network(io::ErrorKind::TimedOut, message)))
+    }
+
+    fn is_asked_to_end(&self) -> bool {
+        self.options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// The snapshot at the end, if there are snapshots.

@@ -3,7 +3,8 @@
 use mxrs_engine::{Engine, EngineConfig};
 use mxrs_kvstore::served::DistAsync;
 use mxrs_kvstore::{
-    Key, KvStore, KvStoreOptions, MakeUpdater, ServedValue, ServerUpdater, Update, Updater, UpdaterSettings, Value,
+    Key, KvStore, KvStoreOptions, MakeUpdater, ReadStates, ServedValue, ServerUpdater, Update, Updater,
+    UpdaterSettings, Value,
 };
 use mxrs_kvstore_grpc::{GrpcServers, Server, ServerOptions, WorkerOptions};
 use mxrs_ndarray::{ArrayContext, NdArray};
@@ -62,8 +63,8 @@ impl Updater for Adder {
         Ok(())
     }
 
-    fn settings(&self) -> Option<UpdaterSettings> {
-        Some(self.settings.lock().unwrap().clone())
+    fn settings(&self) -> Result<Option<UpdaterSettings>> {
+        Ok(Some(self.settings.lock().unwrap().clone()))
     }
 }
 
@@ -73,8 +74,9 @@ impl ServerUpdater for Adder {
         Ok(())
     }
 
-    fn states(&self) -> Result<Vec<u8>> {
-        Ok(serde_json::to_vec(&self.counts).unwrap())
+    fn states(&self) -> Result<ReadStates> {
+        let counts = self.counts.clone();
+        Ok(Box::new(move || Ok(serde_json::to_vec(&counts).unwrap())))
     }
 
     fn set_states(&mut self, values: &[ServedValue], states: &[u8]) -> Result<()> {

@@ -99,7 +99,7 @@ fn workers_of_another_training_are_refused() {
     failed(connect(WorkerOptions { n_workers: 3, ..own() }), &["DMLC_NUM_WORKER", "got 3", "expected 2"]);
     let twice = [all[0].clone(), all[0].clone()].to_vec();
     failed(connect(WorkerOptions { servers: twice, ..own() }), &["DMLC_NUM_SERVER", "got 2", "expected 1"]);
-    failed(connect(WorkerOptions { token: "guess!".into(), ..own() }), &["MXRS_KVSTORE_TOKEN"]);
+    failed(connect(WorkerOptions { token: "guess!".into(), ..own() }), &["(MXRS_KVSTORE_TOKEN_FILE)"]);
     failed(connect(WorkerOptions { rank: 2, ..own() }), &["rank"]);
     failed(connect(WorkerOptions { servers: vec!["nowhere".into()], ..own() }), &["host:port"]);
     failed(connect(WorkerOptions { servers: Vec::new(), ..own() }), &["servers"]);

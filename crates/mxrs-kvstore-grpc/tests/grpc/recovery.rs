@@ -223,3 +223,130 @@ fn a_snapshot_that_does_not_fit_is_refused() {
     std::fs::write(&path, &whole).unwrap();
     start(options).unwrap();
 }
+
+/// "A server that is started again continues from its snapshot; workers send again what it lacks": first values and the updater,
+/// too, if there was no snapshot yet.
+#[test]
+fn a_server_that_is_killed_before_its_first_snapshot_gets_first_values_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions { n_workers: 2, ..rarely_saved(folder.path()) };
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let workers = [Worker::new(0, 2, &all), Worker::new(1, 2, &all)];
+    workers.iter().for_each(|worker| worker.begin("w", &[5.0]).unwrap());
+    drop(servers.pop());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "there is no snapshot");
+    let _server = again(&options, &all[0]);
+    // Worker 1 comes first, and waits for worker 0, which has the value.
+    on_threads(2, |rank| {
+        std::thread::sleep(Duration::from_millis(300 * (1 - rank as u64)));
+        workers[rank].pushpull("w", &[1.0]).unwrap();
+        workers[rank].store.barrier().unwrap();
+        assert_eq!(workers[rank].pull("w", 1).unwrap(), [7.0]);
+    });
+}
+
+/// A barrier may be over for one worker, and not yet for another one, when server 0 is killed.
+#[test]
+fn collections_go_on_although_server_0_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions { n_workers: 2, ..rarely_saved(folder.path()) };
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let proxy = Proxy::new(&all[0]);
+    let near = Worker::new(0, 2, &all);
+    let far = Worker::new(1, 2, std::slice::from_ref(&proxy.address));
+    on_threads(2, |rank| [&near, &far][rank].store.barrier().unwrap());
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| far.store.all_gather(b"far"));
+        // The request of the far worker has arrived, and no answer comes through.
+        std::thread::sleep(Duration::from_millis(500));
+        proxy.cut(true);
+        assert_eq!(near.store.all_gather(b"near").unwrap(), [&b"near"[..], b"far"]);
+        drop(servers.pop());
+        let server = again(&options, &all[0]);
+        proxy.cut(false);
+        assert_eq!(waiting.join().unwrap().unwrap(), [&b"near"[..], b"far"]);
+        on_threads(2, |rank| [&near, &far][rank].store.barrier().unwrap());
+        drop(server);
+    });
+}
+
+/// "A worker that ends waits until a snapshot has its pushes."
+#[test]
+fn the_last_pushes_of_a_worker_are_in_a_snapshot_when_it_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ServerOptions { n_workers: 2, ..rarely_saved(folder.path()) };
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let workers = [Worker::new(0, 2, &all), Worker::new(1, 2, &all)];
+    workers.iter().for_each(|worker| worker.begin("w", &[0.0]).unwrap());
+    let [first, last] = workers;
+    first.pushpull("w", &[1.0]).unwrap();
+    until("the first snapshot", || metric(&servers[0], "mxrs_kvstore_snapshots_total") > 0.0);
+    (0..4).for_each(|_| drop(first.pushpull("w", &[1.0]).unwrap()));
+    drop(first);
+    drop(servers.pop());
+    let _server = again(&options, &all[0]);
+    assert_eq!(last.pull("w", 1).unwrap(), [5.0]);
+}
+
+/// The snapshot of a training that has ended is where the next one begins: its workers are not those that have left.
+#[test]
+fn the_server_of_the_next_training_waits_for_its_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = rarely_saved(folder.path());
+    let mut servers = servers(&options);
+    let all = addresses(&servers);
+    let worker = Worker::new(0, 1, &all);
+    worker.begin("w", &[0.0]).unwrap();
+    worker.pushpull("w", &[1.0]).unwrap();
+    drop(worker);
+    servers.pop().unwrap().wait().unwrap();
+    let server = again(&options, &all[0]);
+    std::thread::scope(|scope| {
+        let ended = scope.spawn(|| server.wait());
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(!ended.is_finished(), "the server has ended before its workers came");
+        let worker = Worker::new(0, 1, &all);
+        worker.begin("w", &[0.0]).unwrap();
+        assert_eq!(worker.pushpull("w", &[1.0]).unwrap(), [2.0]);
+        drop(worker);
+        ended.join().unwrap().unwrap();
+    });
+}
+
+/// Servers do not count a worker that has failed as one that has ended: it may be started again.
+#[test]
+fn servers_wait_for_a_worker_that_has_failed() {
+    let server = servers(&server_options(1, 1)).pop().unwrap();
+    let all = [server.address().to_string()];
+    let worker = Worker::new(0, 1, &all);
+    worker.begin("w", &[0.0]).unwrap();
+    worker.store.fail();
+    drop(worker);
+    std::thread::scope(|scope| {
+        let ended = scope.spawn(|| server.wait());
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(!ended.is_finished(), "the server has ended");
+        drop(Worker::new(0, 1, &all));
+        ended.join().unwrap().unwrap();
+    });
+}
+
+/// A server that is asked to end writes a snapshot at once: the machine may not wait until the workers have ended.
+#[test]
+fn a_server_that_is_asked_to_end_writes_a_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let flag = std::sync::Arc::new(mxrs_sync::atomic::AtomicBool::new(false));
+    let options = ServerOptions { interrupt: Some(std::sync::Arc::clone(&flag)), ..rarely_saved(folder.path()) };
+    let servers = servers(&options);
+    let worker = Worker::new(0, 1, &addresses(&servers));
+    worker.begin("w", &[0.0]).unwrap();
+    (0..3).for_each(|_| drop(worker.pushpull("w", &[1.0]).unwrap()));
+    until("the first snapshot", || metric(&servers[0], "mxrs_kvstore_snapshots_total") > 0.0);
+    worker.pushpull("w", &[1.0]).unwrap();
+    let before = metric(&servers[0], "mxrs_kvstore_snapshots_total");
+    flag.store(true, mxrs_sync::atomic::Ordering::Relaxed);
+    until("another snapshot", || metric(&servers[0], "mxrs_kvstore_snapshots_total") > before);
+}

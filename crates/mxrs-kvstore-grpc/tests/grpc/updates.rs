@@ -2,9 +2,13 @@
 //! note on asynchronous stores.
 
 use crate::common::*;
-use mxrs_kvstore::{Compression, Key, KvStore, KvStoreOptions, RowSparse, Value};
-use mxrs_kvstore_grpc::ServerOptions;
-use mxrs_types::DType;
+use mxrs_kvstore::{
+    Compression, Key, KvStore, KvStoreOptions, MakeUpdater, ReadStates, RowSparse, ServedValue, ServerUpdater, Update,
+    Updater, UpdaterSettings, Value,
+};
+use mxrs_kvstore_grpc::{Server, ServerOptions};
+use mxrs_types::{DType, Result};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// "Each push updates the value on the servers at once." "A worker reads its own writes."
@@ -112,6 +116,25 @@ fn settings_reach_the_servers_and_must_be_equal() {
     assert_eq!(second.pushpull("w", &[1.0]).unwrap(), [22.0]);
 }
 
+/// A worker that is started again has the settings of its start, such as the number of the update from which it resumes.
+#[test]
+fn settings_that_move_on_may_differ() {
+    let servers = servers(&server_options(2, 1));
+    let all = addresses(&servers);
+    let (first, second) = (Worker::new(0, 2, &all), Worker::new(1, 2, &all));
+    let adder = |pairs: &[(&str, &str)]| {
+        let adder = Adder::new(2.0);
+        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        adder.settings.lock().unwrap().settings.extend(pairs);
+        Box::new(adder)
+    };
+    first.store.set_updater(adder(&[("begin_num_update", "0"), ("learning_rate", "0.1"), ("wd", "0")])).unwrap();
+    second.store.set_updater(adder(&[("begin_num_update", "70"), ("learning_rate", "0.2"), ("wd", "0")])).unwrap();
+    second.store.set_updater(adder(&[("rescale_grad", "0.5"), ("wd", "0")])).unwrap();
+    let error = second.store.set_updater(adder(&[("begin_num_update", "0"), ("wd", "1")])).unwrap_err().to_string();
+    assert!(error.contains("worker 1") && error.contains("wd=1") && error.contains("wd=0"), "{error}");
+}
+
 #[test]
 fn states_of_the_updater_are_read_and_replaced() {
     let servers = servers(&server_options(1, 2));
@@ -162,6 +185,113 @@ fn staleness_is_bounded_on_request_and_measured() {
         assert_eq!(waiting.join().unwrap().unwrap(), [5.0]);
     });
     assert_eq!(metric(&servers[0], "mxrs_kvstore_staleness_max"), 4.0);
+}
+
+/// A worker that waits for slower ones takes no room of their gradients.
+#[test]
+fn staleness_is_bounded_in_a_server_with_little_room() {
+    let servers = servers(&ServerOptions { staleness: Some(1), pending_bytes: 4096, ..server_options(2, 1) });
+    let all = addresses(&servers);
+    let workers = [Worker::new(0, 2, &all), Worker::new(1, 2, &all)];
+    workers.iter().for_each(|worker| worker.begin("w", &[0.0; 3000]).unwrap());
+    on_threads(2, |rank| {
+        for _ in 0..5 {
+            // Each gradient is larger than the room. Worker 0 is ahead.
+            workers[rank].pushpull("w", &[1.0; 3000]).unwrap();
+            std::thread::sleep(Duration::from_millis(100 * rank as u64));
+        }
+    });
+    assert_eq!(workers[0].pull("w", 3000).unwrap(), vec![10.0; 3000]);
+}
+
+/// An updater that takes a while.
+struct Slow(Adder);
+
+impl Updater for Slow {
+    fn update(&mut self, updates: &[Update]) -> Result<()> {
+        for update in updates {
+            update.stored.write_later(|_| {
+                std::thread::sleep(Duration::from_millis(400));
+                Ok(())
+            })?;
+        }
+        self.0.update(updates)
+    }
+}
+
+impl ServerUpdater for Slow {
+    fn set_settings(&mut self, settings: &UpdaterSettings) -> Result<()> {
+        self.0.set_settings(settings)
+    }
+
+    fn states(&self) -> Result<ReadStates> {
+        self.0.states()
+    }
+
+    fn set_states(&mut self, values: &[ServedValue], states: &[u8]) -> Result<()> {
+        self.0.set_states(values, states)
+    }
+}
+
+/// An updater whose states are computed late.
+struct Late(Adder);
+
+impl Updater for Late {
+    fn update(&mut self, updates: &[Update]) -> Result<()> {
+        self.0.update(updates)
+    }
+}
+
+impl ServerUpdater for Late {
+    fn set_settings(&mut self, settings: &UpdaterSettings) -> Result<()> {
+        self.0.set_settings(settings)
+    }
+
+    fn states(&self) -> Result<ReadStates> {
+        let read = self.0.states()?;
+        Ok(Box::new(move || {
+            std::thread::sleep(Duration::from_secs(3));
+            read()
+        }))
+    }
+
+    fn set_states(&mut self, values: &[ServedValue], states: &[u8]) -> Result<()> {
+        self.0.set_states(values, states)
+    }
+}
+
+/// A snapshot has the values and states of one moment, and the server goes on while they are computed and written.
+#[test]
+fn a_server_answers_while_it_writes_a_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let make: MakeUpdater = Arc::new(|_| Ok(Box::new(Late(Adder::new(1.0))) as Box<dyn ServerUpdater>));
+    let interval = Duration::from_secs(1000);
+    let snapshots = Some(folder.path().to_owned());
+    let options = ServerOptions { snapshots, snapshot_interval: interval, ..server_options(1, 1) };
+    let server = Server::start(options, &context(), make).unwrap();
+    let worker = Worker::new(0, 1, &[server.address().to_string()]);
+    worker.begin("w", &[0.0]).unwrap();
+    // The first update makes the server write a snapshot.
+    worker.pushpull("w", &[1.0]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    timed(Duration::ZERO, Duration::from_secs(2), || assert_eq!(worker.pushpull("w", &[1.0]).unwrap(), [2.0]));
+    assert_eq!(metric(&server, "mxrs_kvstore_snapshots_total"), 0.0, "it is not written yet");
+    until("the snapshot", || metric(&server, "mxrs_kvstore_snapshots_total") > 0.0);
+}
+
+/// Codes are 16 times smaller than the elements that they mean, which are what waits for the update.
+#[test]
+fn room_is_counted_for_decoded_gradients() {
+    const N: usize = 64 << 10;
+    let make: MakeUpdater = Arc::new(|_| Ok(Box::new(Slow(Adder::new(1.0))) as Box<dyn ServerUpdater>));
+    let server = Server::start(server_options(1, 1), &context(), make).unwrap();
+    let worker = Worker::new(0, 1, &[server.address().to_string()]);
+    worker.store.set_gradient_compression(Compression::new("2bit", 0.5).unwrap()).unwrap();
+    worker.begin("w", &vec![0.0; N]).unwrap();
+    worker.push("w", &vec![0.5; N]).unwrap();
+    until("the gradient waits", || metric(&server, "mxrs_kvstore_pending_bytes") > 0.0);
+    assert_eq!(metric(&server, "mxrs_kvstore_pending_bytes"), (4 * N) as f64);
+    assert_eq!(worker.pull("w", N).unwrap(), vec![0.5; N]);
 }
 
 /// "A server holds at most `MXRS_KVSTORE_PENDING_MB` of gradients that are not applied; further ones stay with the workers."

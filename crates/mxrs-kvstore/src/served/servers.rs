@@ -66,7 +66,8 @@ pub trait Servers: Send + Sync {
     /// Makes a request. Returns at once; `reply` is called on another thread.
     fn exchange(&self, request: Request, reply: Reply);
 
-    /// Says how servers update values. The settings of worker 0 count; those of the others must be equal.
+    /// Says how servers update values. The settings of worker 0 count; those of the others must be equal, except for
+    /// numbers that move on in the course of a training, such as `begin_num_update`, `learning_rate` and `rescale_grad`.
     ///
     /// # Errors
     /// Fails if the servers refuse the settings, if other workers have others, or if a server is lost.
@@ -90,4 +91,8 @@ pub trait Servers: Send + Sync {
     /// # Errors
     /// Fails if the states do not fit, or if a server is lost.
     fn set_updater_states(&self, states: &[u8]) -> Result<()>;
+
+    /// Notes that this worker has failed. Its end is then not the one of a worker that is done: servers wait for it, because it may
+    /// be started again.
+    fn fail(&self) {}
 }

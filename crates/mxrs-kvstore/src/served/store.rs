@@ -75,7 +75,7 @@ impl DistAsync {
                 "a call of set_updater before the first push: servers update values, they do not assign them";
             return Err(Error::invalid(format!("updater of the store `{}`", self.store_type), "none", expected));
         };
-        let settings = updater.settings().ok_or_else(|| self.undescribed())?;
+        let settings = updater.settings()?.ok_or_else(|| self.undescribed())?;
         // The settings of worker 0 count.
         if state.sent.is_some() && (self.servers.rank() != 0 || state.sent.as_ref() == Some(&settings)) {
             return Ok(());
@@ -215,7 +215,7 @@ impl KvStore for DistAsync {
 
     fn set_updater(&self, updater: Box<dyn Updater>) -> Result<()> {
         let mut state = self.state.lock();
-        let settings = updater.settings().ok_or_else(|| self.undescribed())?;
+        let settings = updater.settings()?.ok_or_else(|| self.undescribed())?;
         if !updater.is_elementwise()
             && let Some(key) = state.keys.iter().find(|key| key.parts.len() > 1)
         {
@@ -264,5 +264,9 @@ impl KvStore for DistAsync {
 
     fn set_updater_states(&self, states: &[u8]) -> Result<bool> {
         self.servers.set_updater_states(states).map(|()| true)
+    }
+
+    fn fail(&self) {
+        self.servers.fail();
     }
 }

@@ -8,12 +8,14 @@ mod cosine;
 mod factor;
 mod poly;
 mod read;
+mod shifted;
 mod warmup;
 
 pub use cosine::Cosine;
 pub use factor::{Factor, MultiFactor};
 pub use poly::Poly;
 pub use read::from_description;
+pub use shifted::Shifted;
 pub use warmup::{Warmup, WarmupMode};
 
 use std::fmt::Debug;

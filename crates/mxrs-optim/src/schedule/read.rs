@@ -1,6 +1,7 @@
 //! Makes schedules from their names and settings, as [`LrScheduler::describe`] returns them.
 
-use super::{Cosine, Factor, LrScheduler, MultiFactor, Poly, Warmup, WarmupMode};
+use super::shifted::{FROM, TO};
+use super::{Cosine, Factor, LrScheduler, MultiFactor, Poly, Shifted, Warmup, WarmupMode};
 use mxrs_types::{Error, Result};
 use std::sync::Arc;
 
@@ -48,8 +49,10 @@ pub fn from_description(name: &str, settings: &[(&str, &str)]) -> Result<Arc<dyn
             return Err(Error::invalid("schedule of the learning rate", shortened(name), expected));
         }
     };
-    let of_warmup = ["base_lr", "warmup_steps", "warmup_begin_lr", "warmup_mode"];
-    match settings.iter().find(|(key, _)| !own.contains(key) && !of_warmup.contains(key)) {
+    let of_all = ["base_lr", "warmup_steps", "warmup_begin_lr", "warmup_mode", FROM, TO];
+    let is_shifted = settings.iter().any(|(key, _)| [FROM, TO].contains(key));
+    match settings.iter().find(|(key, _)| !own.contains(key) && !of_all.contains(key)) {
+        None if is_shifted => Ok(Arc::new(Shifted { schedule, from: read.count(FROM)?, to: read.count(TO)? })),
         None => Ok(schedule),
         Some((key, _)) => Err(Error::invalid(format!("setting of {name}"), shortened(key), own.join(", "))),
     }
@@ -92,7 +95,9 @@ mod tests {
     #[test]
     fn every_schedule_is_made_again() {
         let warmup = Warmup { base_lr: 0.3, steps: 7, begin_lr: 0.01, mode: WarmupMode::Constant };
-        let all: [Arc<dyn LrScheduler>; 4] = [
+        let shifted = Shifted { schedule: Arc::new(Poly::new(100, 2.0, 0.0, warmup).unwrap()), from: 37, to: 60 };
+        let all: [Arc<dyn LrScheduler>; 5] = [
+            Arc::new(shifted),
             Arc::new(Factor::new(5, 0.7, 1e-3, warmup).unwrap()),
             Arc::new(MultiFactor::new(vec![10, 25, 30], 0.1, warmup).unwrap()),
             Arc::new(Poly::new(100, 1.7, 0.002, warmup).unwrap()),

@@ -58,8 +58,8 @@ impl Exchange {
         self.joined(&all).context(|| "reading states of servers".to_owned()).map(Some)
     }
 
-    /// The store, if servers update its values.
-    fn serving_store(&self) -> Option<&Arc<dyn KvStore>> {
+    /// The store, if servers keep and update its values.
+    pub fn serving_store(&self) -> Option<&Arc<dyn KvStore>> {
         self.store().filter(|store| store.store_type().family() == Family::DistAsync)
     }
 
@@ -68,6 +68,14 @@ impl Exchange {
         let is_dividing =
             |store: &&Arc<dyn KvStore>| store.num_workers() > 1 && store.store_type().family() != Family::DistAsync;
         self.store().filter(|_| self.is_on_store()).filter(is_dividing)
+    }
+
+    /// Whether servers have made updates. `None` without servers, and for other workers than the first.
+    ///
+    /// # Errors
+    /// Fails if a server is lost.
+    pub fn have_servers_updated(&self) -> Result<Option<bool>> {
+        self.states_of_servers()?.map(|states| Ok(!counts(&states)?.is_empty())).transpose()
     }
 
     /// Gives states to servers, unless these have states already: a worker that was started again does not take back what

@@ -4,7 +4,7 @@ use super::Exchange;
 use mxrs_exec::autograd;
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
-use mxrs_types::{Error, Result};
+use mxrs_types::{DType, Error, Result};
 
 /// Largest number of gradients that one call looks at, as in MXNet.
 const AT_ONCE: usize = 200;
@@ -52,14 +52,41 @@ impl Exchange {
         Ok(())
     }
 
+    /// Lets the next step divide gradients by `scale`. The updater divides, if it is the one of this process. Servers do not know
+    /// the scale, which each worker changes for itself, so gradients for them are divided here, before they are sent.
+    ///
+    /// # Errors
+    /// Returns an error if an operator fails.
+    pub fn unscale_step(&self, scale: f64, counts: impl Fn(usize, usize) -> bool) -> Result<()> {
+        match self.serving_store() {
+            Some(_) if scale == 1.0 => Ok(()),
+            Some(_) => self.divide_gradients(scale, counts),
+            None => {
+                // All earlier updates are done, because these gradients were computed from their weights.
+                self.updater().set_loss_scale(scale);
+                Ok(())
+            }
+        }
+    }
+
     /// Checks that gradients may be multiplied by a loss scale.
     ///
     /// # Errors
-    /// Returns an error if gradients are compressed: the threshold of compression would have to change with the scale.
+    /// Returns an error if gradients are compressed: the threshold of compression would have to change with the scale. Also
+    /// returns one if gradients in float16 are divided by the scale before servers get them: small ones would be 0 again.
     pub fn expect_scalable(&self) -> Result<()> {
-        match self.is_compressing || self.updater().is_compressing() {
-            false => Ok(()),
-            true => Err(Error::invalid("loss scale", "compressed gradients", "gradients that are not compressed")),
+        if self.is_compressing || self.updater().is_compressing() {
+            return Err(Error::invalid("loss scale", "compressed gradients", "gradients that are not compressed"));
+        }
+        let first = self.copies.first().into_iter().flatten();
+        let half = first.filter(|_| self.serving_store().is_some()).find(|param| param.grad.dtype() == DType::F16);
+        match half {
+            None => Ok(()),
+            Some(param) => {
+                let got = format!("the gradient of `{}` in float16, for servers", param.name);
+                let expected = "gradients in float32, as those of Module::amp, or a store without servers";
+                Err(Error::invalid("loss scale", got, expected))
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::norm::{global_norm, norm_of_sums, scale};
 use indexmap::IndexMap;
 use mxrs_exec::{Imperative, autograd};
 use mxrs_format::{AlignedBytes, Tensor};
-use mxrs_kvstore::{Family, Key, KvStore, Residual, Value};
+use mxrs_kvstore::{Family, Key, KvStore, Residual, StoreType, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_optim::{Parameter, Updater};
 use mxrs_sync::atomic::{AtomicU64, Ordering};
@@ -181,12 +181,15 @@ impl Exchange {
     /// gradient, or the weight that the store has updated. Does nothing without a store.
     ///
     /// # Errors
-    /// Returns an error if the store fails.
+    /// Returns an error if the store fails, or if the program has changed a weight that servers keep.
     pub fn reduce(&self, i: usize, counts: impl Fn(usize) -> bool) -> Result<()> {
         let Some(used) = &self.store else { return Ok(()) };
         let Some(keyed) = used.keyed.get(i) else { return Ok(()) };
         let Some(first) = self.copies.first().map(|first| &first[i]) else { return Ok(()) };
         if used.on_store && first.weight.n_writes() != keyed.n_writes.load(Ordering::Relaxed) {
+            if self.serving_store().is_some() {
+                return Err(refused_change(&first.name, used.store.store_type()));
+            }
             used.changed.lock().insert(first.name.clone(), first.weight.clone());
         }
         if (0..self.copies.len()).all(&counts) {
@@ -304,6 +307,15 @@ impl Exchange {
             }
         }
     }
+}
+
+/// The error if a program has changed a weight that servers keep: they would go on with the weight that they have.
+fn refused_change(name: &str, store: &StoreType) -> Error {
+    let expected = format!(
+        "no change once the store `{store}` has the weights: its servers keep them; set parameters before the optimizer is \
+         initialized"
+    );
+    Error::invalid(format!("weight `{name}`"), "a change by the program", expected)
 }
 
 /// The priority of the parameter with this index: the first is the most urgent.

@@ -5,7 +5,7 @@ use super::on_store::{name_of, parameter};
 use mxrs_exec::{Imperative, autograd};
 use mxrs_format::Options;
 use mxrs_format::safetensors::SafeTensors;
-use mxrs_kvstore::{MakeUpdater, ServedValue, ServerUpdater, Update, UpdaterSettings};
+use mxrs_kvstore::{MakeUpdater, ReadStates, ServedValue, ServerUpdater, Update, UpdaterSettings};
 use mxrs_optim::{Parameter, SavedStates, Updater};
 use mxrs_types::Result;
 use std::sync::Arc;
@@ -42,9 +42,12 @@ impl ServerUpdater for OnServer {
         self.updater.set_description(&settings.name, &settings.settings)
     }
 
-    fn states(&self) -> Result<Vec<u8>> {
-        let SavedStates { tensors, metadata } = self.updater.states()?;
-        SafeTensors { tensors, metadata }.to_bytes()
+    fn states(&self) -> Result<ReadStates> {
+        let reading = self.updater.read_states()?;
+        Ok(Box::new(move || {
+            let SavedStates { tensors, metadata } = reading.wait()?;
+            SafeTensors { tensors, metadata }.to_bytes()
+        }))
     }
 
     fn set_states(&mut self, values: &[ServedValue], states: &[u8]) -> Result<()> {

@@ -63,13 +63,8 @@ impl mxrs_kvstore::Updater for OnStore {
         self.updater.lock().optimizer().is_elementwise()
     }
 
-    fn settings(&self) -> Option<UpdaterSettings> {
-        match self.updater.lock().describe() {
-            Ok((name, settings)) => Some(UpdaterSettings { name, settings }),
-            Err(error) => {
-                tracing::error!("{error}");
-                None
-            }
-        }
+    fn settings(&self) -> Result<Option<UpdaterSettings>> {
+        let (name, settings) = self.updater.lock().describe()?;
+        Ok(Some(UpdaterSettings { name, settings }))
     }
 }

@@ -66,6 +66,15 @@ impl StoreOptions {
         Self { kvstore: kvstore.into(), ..Self::default() }
     }
 
+    /// Whether servers keep the weights. They take them once, when the optimizer is initialized.
+    pub(crate) fn is_served(&self) -> bool {
+        match &self.kvstore {
+            KvStoreChoice::None => false,
+            KvStoreChoice::Name(name) => name.parse().is_ok_and(|store: StoreType| store.must_update()),
+            KvStoreChoice::Store(store) => store.store_type().must_update(),
+        }
+    }
+
     /// The store to use, and whether it updates the weights: MXNet's rules.
     ///
     /// # Errors

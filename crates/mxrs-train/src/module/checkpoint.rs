@@ -3,6 +3,7 @@
 use super::training::Training;
 use super::{Module, ModuleNames};
 use crate::Host;
+use crate::exchange::Exchange;
 use crate::resume::{OptimizerStates, Position, Restored, Run, TrainingState};
 use mxrs_format::params::{checkpoint_path, symbol_path};
 use mxrs_format::pickle::{PickledStates, StateKey};
@@ -101,11 +102,18 @@ impl Module {
     /// those of parameters that are fixed in this module are ignored. Every context gets the parameters and the states; the
     /// training may have had another number of contexts, but then what compression left over is not restored.
     ///
+    /// Servers of an asynchronous store take weights once, when the optimizer is initialized, so a program gives the parameters of
+    /// the checkpoint to [`init_params`](Self::init_params) before that. Servers that have made updates since, keep their weights
+    /// and states.
+    ///
     /// # Errors
     /// Returns an error if the parameters are those of another network (the error names the first that differs, with both
     /// shapes), or if the states are those of another optimizer.
     pub fn restore(&mut self, state: &TrainingState, params: &Checkpoint) -> Result<()> {
-        self.set_params(params)?;
+        match self.exchange.as_ref().and_then(Exchange::serving_store) {
+            Some(_) => self.set_params_beside_servers(params)?,
+            None => self.set_params(params)?,
+        }
         self.restore_copies(&state.copies)?;
         if let Some(exchange) = &self.exchange {
             match &state.optimizer {

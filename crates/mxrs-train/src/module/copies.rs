@@ -98,12 +98,17 @@ impl Module {
         Ok(beside)
     }
 
-    /// Overwrites the copies that a checkpoint has. Copies of another number of contexts are ignored.
+    /// Overwrites the copies that a checkpoint has, except those of weights that servers keep. Copies of another number of
+    /// contexts are ignored.
     pub(super) fn restore_copies(&self, beside: &DeviceCopies) -> Result<()> {
         if beside.n_devices != self.contexts.len() {
             return Ok(());
         }
-        for (name, tensors) in &beside.arrays {
+        let served = self.exchange.as_ref().filter(|exchange| exchange.serving_store().is_some());
+        let is_served = |name: &str| {
+            served.is_some_and(|exchange| exchange.copies().iter().flatten().any(|param| param.name == name))
+        };
+        for (name, tensors) in beside.arrays.iter().filter(|(name, _)| !is_served(name)) {
             for (at, copy) in self.copies_of(name)?.into_iter().enumerate() {
                 let what = || format!("setting `{name}` on {}", copy.device());
                 let Some(tensor) = tensors.get(at).or(tensors.first()) else { continue };

@@ -70,6 +70,22 @@ impl Module {
     pub fn fit(
         &mut self,
         train: &mut dyn DataIter,
+        eval: Option<&mut dyn DataIter>,
+        metric: &mut dyn EvalMetric,
+        optimizer: Option<Updater>,
+        callbacks: &mut Callbacks,
+        options: &FitOptions,
+    ) -> Result<FitReport> {
+        let report = self.fit_all(train, eval, metric, optimizer, callbacks, options);
+        if let (Err(_), Some(store)) = (&report, self.kvstore()) {
+            store.fail();
+        }
+        report
+    }
+
+    fn fit_all(
+        &mut self,
+        train: &mut dyn DataIter,
         mut eval: Option<&mut dyn DataIter>,
         metric: &mut dyn EvalMetric,
         optimizer: Option<Updater>,
@@ -81,6 +97,9 @@ impl Module {
             self.bind(&data, &labels, BindFor::default())?;
         }
         self.init_params(None, &options.init)?;
+        if optimizer.is_some() || self.exchange.is_none() {
+            self.begin_with_checkpoint(options)?;
+        }
         match optimizer {
             Some(optimizer) => self.init_optimizer_with(optimizer, &options.store())?,
             None if self.exchange.is_none() => {
@@ -175,6 +194,17 @@ impl Module {
         let labels = if options.check_labels { LabelCheck::of(self)? } else { Vec::new() };
         let saved = from.map(|from| from.position);
         Ok(Loop { options, run, keeper, _lock: lock, saved, finite: FiniteWatch::default(), labels, report })
+    }
+
+    /// Takes the parameters of the checkpoint from which the training resumes, if servers are going to keep the weights: they
+    /// take them when the optimizer is initialized, and not later.
+    fn begin_with_checkpoint(&mut self, options: &FitOptions) -> Result<()> {
+        let resumes = options.resume && options.restored.is_none() && options.store().is_served();
+        let Some(checkpoint) = options.checkpoint.as_ref().filter(|_| resumes) else { return Ok(()) };
+        match newest(&checkpoint.prefix)? {
+            Some((_, params)) => self.set_params(&params),
+            None => Ok(()),
+        }
     }
 
     /// Restores the checkpoint from which the training resumes, if there is one. Fails if the checkpoint was written

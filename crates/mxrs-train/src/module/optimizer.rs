@@ -3,7 +3,7 @@
 use super::{Module, unbound};
 use crate::exchange::{Exchange, StoreOptions};
 use mxrs_exec::Executor;
-use mxrs_kvstore::{Family, KvStore};
+use mxrs_kvstore::KvStore;
 use mxrs_optim::{Parameter, Updater};
 use mxrs_sync::MutexGuard;
 use mxrs_types::{Error, Result};
@@ -61,16 +61,13 @@ impl Module {
         }
         update.set_rescale_grad(1.0 / batch_size as f64);
         let exchange = Exchange::new(&self.nd, update, self.parameters()?, options, &self.stores)?;
-        // Stores that wait for all workers sum their gradients, so these are divided by the batch of all workers.
-        if let Some(store) = exchange.store()
-            && matches!(store.store_type().family(), Family::DistSync | Family::P3)
-        {
-            exchange.updater().set_rescale_grad(1.0 / (batch_size * store.num_workers()) as f64);
-        }
         if self.loss_scaler().is_some() {
             exchange.expect_scalable()?;
         }
         self.exchange = Some(exchange);
+        // Stores that wait for all workers sum their gradients, so these are divided by the batch of all workers.
+        let n_examples = batch_size * self.n_summed_workers();
+        self.exchange()?.updater().set_rescale_grad(1.0 / n_examples as f64);
         Ok(())
     }
 

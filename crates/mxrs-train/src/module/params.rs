@@ -3,7 +3,7 @@
 use super::{InitOptions, Module};
 use indexmap::IndexMap;
 use mxrs_format::params::{LoadPolicy, Wanted};
-use mxrs_format::{AlignedBytes, Checkpoint, Tensor};
+use mxrs_format::{AlignedBytes, Checkpoint, Dense, Tensor};
 use mxrs_graph::NodeId;
 use mxrs_models::Initializer;
 use mxrs_ndarray::{NdArray, Reading};
@@ -95,13 +95,40 @@ impl Module {
     }
 
     /// Overwrites all parameters and auxiliary states, on every context. A key-value store that updates the weights takes
-    /// the new values at the next update.
+    /// the new values at the next update, unless servers keep the weights: then the next update fails.
     ///
     /// # Errors
     /// Returns an error if the module is not bound, or if arrays are missing, superfluous or of another shape (the error
     /// names them).
     pub fn set_params(&mut self, params: &Checkpoint) -> Result<()> {
         self.write_params(params, false, false)?;
+        self.is_initialized = true;
+        Ok(())
+    }
+
+    /// Overwrites the parameters and auxiliary states that servers do not keep. The weights that servers keep are those of the
+    /// checkpoint, or newer ones.
+    ///
+    /// # Errors
+    /// Fails as [`Self::set_params`] does. Also fails on the first worker if the servers have made no update, and began with
+    /// other weights than those of the checkpoint.
+    pub(super) fn set_params_beside_servers(&mut self, params: &Checkpoint) -> Result<()> {
+        let exchange = self.exchange()?;
+        let served: Vec<&str> = exchange.copies().iter().flatten().map(|param| param.name.as_str()).collect();
+        let is_begin = exchange.have_servers_updated()? == Some(false);
+        self.take_params(params, false, false, |name, dense| {
+            let copies = self.copies_of(name)?;
+            if !served.contains(&name) {
+                return copies.iter().try_for_each(|copy| copy.copy_from_bytes(dense.bytes()));
+            }
+            let Some(first) = copies.first().filter(|_| is_begin) else { return Ok(()) };
+            if first.read_bytes(<[u8]>::to_vec)? == dense.bytes() {
+                return Ok(());
+            }
+            let expected =
+                "those of the checkpoint: call init_params or set_params with it before the optimizer is initialized";
+            Err(Error::invalid("weights that servers began with", "other values", expected))
+        })?;
         self.is_initialized = true;
         Ok(())
     }
@@ -113,6 +140,19 @@ impl Module {
 
     /// Overwrites the parameters that `params` contains, and returns the names of the other parameters.
     fn write_params(&self, params: &Checkpoint, allow_missing: bool, allow_extra: bool) -> Result<Vec<String>> {
+        self.take_params(params, allow_missing, allow_extra, |name, dense| {
+            self.copies_of(name)?.iter().try_for_each(|copy| copy.copy_from_bytes(dense.bytes()))
+        })
+    }
+
+    /// Calls `take` with each parameter that `params` contains, and returns the names of the other parameters.
+    fn take_params(
+        &self,
+        params: &Checkpoint,
+        allow_missing: bool,
+        allow_extra: bool,
+        mut take: impl FnMut(&str, &Dense) -> Result<()>,
+    ) -> Result<Vec<String>> {
         let executor = self.first()?.executor();
         let policy = LoadPolicy { allow_extra, allow_missing, cast_dtype: true };
         let (args, aux) = self.param_ids();
@@ -126,8 +166,8 @@ impl Module {
             let wanted: Vec<Wanted> = ids.iter().map(wanted).collect::<Result<_>>()?;
             let matched = policy.match_arrays(&wanted, arrays.clone()).context(|| format!("setting the {what}"))?;
             for (name, tensor) in &matched.found {
-                let dense = tensor.as_dense().context(|| format!("setting `{name}`"))?;
-                self.copies_of(name)?.iter().try_for_each(|copy| copy.copy_from_bytes(dense.bytes()))?;
+                let what = || format!("setting `{name}`");
+                take(name, tensor.as_dense().context(what)?).context(what)?;
             }
             missing.extend(matched.missing);
         }

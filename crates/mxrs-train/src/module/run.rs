@@ -68,13 +68,14 @@ impl Module {
 
     /// Scales the gradients of the last batch so that their norm over all parameters, divided by the batch size, is at most
     /// `max_norm`; returns that norm before scaling. Of several contexts and workers it is the norm of the sums of their
-    /// gradients, divided by the batch size of all workers; all workers call this function. Waits for the gradients.
+    /// gradients, divided by the batch size of all workers; all workers call this function. An asynchronous store adds no
+    /// gradients of other workers, so the norm is that of this worker. Waits for the gradients.
     ///
     /// # Errors
     /// Returns an error if the module has no optimizer, if an operator fails, or if a store of several workers updates the
     /// weights.
     pub fn clip_gradients(&mut self, max_norm: f64) -> Result<f64> {
-        let factor = (self.batch_size()? * self.n_workers()) as f64 * self.loss_scale();
+        let factor = (self.batch_size()? * self.n_summed_workers()) as f64 * self.loss_scale();
         Ok(self.exchange()?.clip(max_norm * factor, false)? / factor)
     }
 

@@ -35,7 +35,8 @@ impl Module {
     /// Multiplies losses by a loss scale, for [mixed precision](Self::amp) in float16. It multiplies the gradients of losses such
     /// as `SoftmaxOutput`, and the gradients of outputs that [`backward`](Self::backward) is given.
     /// [`update`](Self::update) divides gradients by the scale. If one of them is not finite on any device or worker, it changes
-    /// neither weights nor states and counts of the optimizer. It waits for the gradients.
+    /// neither weights nor states and counts of the optimizer. It waits for the gradients. With an asynchronous store each
+    /// worker has a scale of its own, skips its own steps, and divides its gradients before it sends them.
     ///
     /// Between `backward` and `update` the arrays of gradients are scaled, so a monitor sees scaled gradients.
     /// [`clip_gradients`](Self::clip_gradients) and [`get_input_grads`](Self::get_input_grads) take the scale into account.
@@ -99,8 +100,7 @@ impl Module {
         let scale = self.loss_scale();
         if is_finite {
             let exchange = self.exchange()?;
-            // All earlier updates are done, because these gradients were computed from their weights.
-            exchange.updater().set_loss_scale(scale);
+            exchange.unscale_step(scale, |_, _| true)?;
             exchange.step()?;
         }
         if let Some(scaling) = &mut self.scaling {

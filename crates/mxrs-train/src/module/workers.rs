@@ -18,6 +18,11 @@ impl Module {
         self.kvstore().map_or(1, |store| store.num_workers())
     }
 
+    /// The number of workers whose gradients the store sums. An asynchronous store updates by the gradient of one worker.
+    pub(super) fn n_summed_workers(&self) -> usize {
+        self.workers().map_or(1, |store| store.num_workers())
+    }
+
     /// Whether this is the worker that writes checkpoints.
     pub(super) fn is_first_worker(&self) -> bool {
         self.kvstore().is_none_or(|store| store.rank() == 0)

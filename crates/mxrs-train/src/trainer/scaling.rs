@@ -45,7 +45,7 @@ impl Trainer {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if gradients are compressed.
+    /// Returns an error if gradients are compressed, or if they are in float16 and servers update the weights.
     pub fn set_loss_scaler(&mut self, scaler: LossScaler) -> Result<()> {
         self.exchange.expect_scalable()?;
         self.scaling = Some(Scaling { scaler, is_unscaled: false });
@@ -92,17 +92,21 @@ impl Trainer {
         }
     }
 
-    /// Whether the gradients are finite, on all devices and workers. Prepares the updater for their scale, and counts the step.
+    /// Whether the gradients are finite, on all devices, and on all workers that wait for each other. Prepares the update for their
+    /// scale, and counts the step.
     pub(super) fn accepts_gradients(&mut self) -> Result<bool> {
         if self.scaling.is_none() {
             return Ok(true);
         }
         let mut is_finite = self.exchange.are_gradients_finite(|copy, i| self.counts(copy, i))?;
-        if let Some(store) = self.exchange.store().filter(|store| store.num_workers() > 1) {
+        // Workers of an asynchronous store do not wait for each other.
+        let waiting = self.exchange.store().filter(|_| self.exchange.serving_store().is_none());
+        if let Some(store) = waiting.filter(|store| store.num_workers() > 1) {
             is_finite = store.all_gather(&[u8::from(is_finite)])?.iter().all(|bytes| bytes.first() == Some(&1));
         }
-        // All earlier updates are done, because these gradients were computed from their weights.
-        self.exchange.updater().set_loss_scale(self.scale_of_gradients());
+        if is_finite {
+            self.exchange.unscale_step(self.scale_of_gradients(), |copy, i| self.counts(copy, i))?;
+        }
         if let Some(scaling) = &mut self.scaling {
             scaling.scaler.update(is_finite)?;
             scaling.is_unscaled = false;

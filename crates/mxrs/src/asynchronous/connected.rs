@@ -1,6 +1,7 @@
 //! Servers and workers that are connected by gRPC.
 
 use crate::Runtime;
+use crate::distributed::SignsOfLife;
 use mxrs_env::{Role, Settings};
 use mxrs_kvstore::served::{DistAsync, Servers};
 use mxrs_kvstore::{Constructor, KvStore};
@@ -28,6 +29,7 @@ struct Connection {
     listen: Option<String>,
     heartbeat: Option<Duration>,
     silence: Duration,
+    signs_of_life: SignsOfLife,
     patience: Duration,
     window: Option<usize>,
     snapshots: Option<PathBuf>,
@@ -48,20 +50,14 @@ impl Connection {
             Role::Worker => (own.or(place.map(|place| place.rank)), place.and_then(|place| place.size)),
             _ => (own, None),
         };
-        let is_set = |name: &str| settings.is_set(name);
         let mebi = |n: usize| n.saturating_mul(1 << 20);
-        let heartbeat = match is_set("PS_HEARTBEAT_INTERVAL") {
-            true => {
-                (distributed.heartbeat_interval_s > 0).then(|| Duration::from_secs(distributed.heartbeat_interval_s))
-            }
-            // Without this variable MXNet sends none.
-            false => WorkerOptions::default().heartbeat,
-        };
-        let silence = match is_set("PS_HEARTBEAT_TIMEOUT") {
+        let signs_of_life = SignsOfLife::of(settings);
+        let silence = match signs_of_life.silence {
+            Some(silence) => silence,
+            // Servers answer, even if a worker sends no signs of life.
+            None if role == Role::Worker && !settings.is_set("PS_HEARTBEAT_TIMEOUT") => WorkerOptions::default().silence,
             // A server waits forever, as far as a duration can be added to a time.
-            true if distributed.heartbeat_timeout_s == 0 => Duration::from_secs(u64::from(u32::MAX)),
-            true => Duration::from_secs(distributed.heartbeat_timeout_s),
-            false => WorkerOptions::default().silence,
+            None => Duration::from_secs(u64::from(u32::MAX)),
         };
         let host = if distributed.kubernetes { Some("0.0.0.0".to_owned()) } else { distributed.node_host.clone() };
         Self {
@@ -79,8 +75,9 @@ impl Connection {
             token_file: distributed.token_file.clone(),
             insecure: distributed.insecure,
             listen: host,
-            heartbeat,
+            heartbeat: signs_of_life.heartbeat,
             silence,
+            signs_of_life,
             patience: Duration::from_secs(distributed.patience_s.get()),
             window: distributed.water_mark,
             snapshots: distributed.snapshot_folder.clone(),
@@ -97,8 +94,7 @@ impl Connection {
         let servers: Vec<String> = match (&self.servers, &self.root, self.n_servers) {
             (Some(list), _, _) => list.split(',').map(|address| address.trim().to_owned()).collect(),
             (None, Some((host, port)), Some(n_servers)) => {
-                let host =
-                    if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.clone() };
+                let host = bracketed(host);
                 let last = usize::from(u16::MAX - *port);
                 if n_servers > last {
                     let expected = format!("at most {last} servers after port {port} (DMLC_PS_ROOT_PORT)");
@@ -174,6 +170,7 @@ impl Connection {
             let expected = "worker; servers call Runtime::run_server";
             return Err(Error::invalid("DMLC_ROLE of a process that trains", self.role.word(), expected));
         }
+        self.signs_of_life.check()?;
         let servers = self.servers()?;
         let (tls, defaults) = (self.tls(&servers)?, WorkerOptions::default());
         Ok(WorkerOptions {
@@ -197,14 +194,14 @@ impl Connection {
             Error::invalid("DMLC_RANK of a server", server, expected)
         })?;
         let (_, port) = host_and_port(address)?;
-        let listen = self.listen.as_ref().map_or_else(|| address.clone(), |host| format!("{host}:{port}"));
+        let listen = self.listen.as_ref().map_or_else(|| address.clone(), |host| format!("{}:{port}", bracketed(host)));
         let tls = self.tls(std::slice::from_ref(&listen))?;
         let metrics = match &self.metrics {
             None => None,
             Some(first) => {
                 let (host, port) = host_and_port(first)?;
                 let port = usize::from(port) + server;
-                Some(if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") })
+                Some(format!("{}:{port}", bracketed(host)))
             }
         };
         Ok(ServerOptions {
@@ -224,6 +221,11 @@ impl Connection {
             ..ServerOptions::default()
         })
     }
+}
+
+/// A host as it is before a port: an address of IPv6 has colons itself, so it is in brackets.
+fn bracketed(host: &str) -> String {
+    if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.to_owned() }
 }
 
 /// Whether an address is one of this machine only.
@@ -251,4 +253,17 @@ pub(super) fn run_server(runtime: &Runtime, interrupt: Option<Arc<AtomicBool>>) 
     let nd = runtime.imperative()?;
     let options = ServerOptions { interrupt, ..connection.server()? };
     Server::start(options, runtime.arrays(), mxrs_train::server_updater(&nd))?.wait()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_of_ipv6_is_in_brackets_before_a_port() {
+        for (host, expected) in [("::1", "[::1]"), ("[::1]", "[::1]"), ("10.0.0.1", "10.0.0.1"), ("node", "node")] {
+            assert_eq!(bracketed(host), expected);
+            assert!(host_and_port(&format!("{}:9000", bracketed(host))).is_ok());
+        }
+    }
 }

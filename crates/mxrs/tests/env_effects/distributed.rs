@@ -109,6 +109,19 @@ fn a_worker_without_signs_of_life_is_dead() {
     assert!(errors[0].contains("worker 1 is silent"), "{}", errors[0]);
 }
 
+/// Without signs of life, silence says nothing; and signs that come later than the others wait are a mistake.
+#[test]
+fn intervals_and_timeouts_fit_each_other() {
+    let mute = [("PS_HEARTBEAT_INTERVAL", "0")];
+    let (_, lines) = log_lines(|| error(&vars("/nowhere", "0", &mute), "dist_sync"));
+    assert!(lines.iter().all(|line| !line.contains("PS_HEARTBEAT")), "{lines:?}");
+    for interval in ["0", "3", "4"] {
+        let wrong = [("PS_HEARTBEAT_INTERVAL", interval), ("PS_HEARTBEAT_TIMEOUT", "3")];
+        let error = error(&vars("/nowhere", "0", &wrong), "dist_sync");
+        assert!(error.contains("PS_HEARTBEAT_INTERVAL") && error.contains(&format!("got {interval}")), "{error}");
+    }
+}
+
 #[test]
 fn slices_are_those_of_all_workers() {
     let p3 = |slice| [("DMLC_PS_VAN_TYPE", "p3"), ("MXNET_KVSTORE_SLICE_THRESHOLD", slice)];

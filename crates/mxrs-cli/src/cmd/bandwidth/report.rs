@@ -69,7 +69,7 @@ impl Case {
         for (i, time) in rounds.store.iter().enumerate() {
             let seconds = time.as_secs_f64();
             let speed = bus_bytes(self.bytes, n_workers) / seconds.max(1e-9) * 1e-9;
-            tracing::debug!("iter {}, {seconds:.6} sec, {speed:.6} GB/sec per worker, error {:.6}", i + 1, self.error);
+            tracing::info!("iter {}, {seconds:.6} sec, {speed:.6} GB/sec per worker, error {:.6}", i + 1, self.error);
         }
     }
 }

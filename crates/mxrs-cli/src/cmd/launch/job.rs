@@ -4,12 +4,16 @@
 use crate::exit::{Failure, Outcome};
 use mxrs::Error;
 use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The beginning of the names of folders of jobs.
 const PREFIX: &str = "mxrs-job-";
 /// The file with the record.
 const FILE: &str = "job.json";
+/// How long the processes of a job may take to end after Ctrl-C, in which they write a checkpoint.
+pub const CHECKPOINT: Duration = Duration::from_secs(60);
 
 /// A process that can be recognized again: the system may give its number to another process later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,12 +25,16 @@ pub struct Process {
 }
 
 impl Process {
-    /// The process with this number; `None` if there is none.
+    /// The process with this number; `None` if there is none, or if it has ended and its parent has not noticed yet.
     pub fn find(pid: u32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name of the program is in parentheses and may contain anything. Field 22 is the start; the name is field 2.
         let fields = stat.rsplit_once(')')?.1;
-        let started = fields.split_whitespace().nth(19)?.parse().ok()?;
+        let mut fields = fields.split_whitespace();
+        if fields.next()? == "Z" {
+            return None;
+        }
+        let started = fields.nth(18)?.parse().ok()?;
         Some(Self { pid, started })
     }
 
@@ -73,7 +81,7 @@ impl Job {
         name_of(self.folder.path()).unwrap_or_default()
     }
 
-    /// Writes the record.
+    /// Writes the record. Another process finds the old or the new one, and never a part.
     ///
     /// # Errors
     /// Fails if the file cannot be written.
@@ -81,7 +89,11 @@ impl Job {
         let path = self.folder.path().join(FILE);
         let text =
             serde_json::to_vec(record).map_err(|error| Failure::Run(Error::invalid("job", error, "a record")))?;
-        std::fs::write(&path, text).map_err(|error| Failure::Run(Error::io(path, &error)))
+        let written = tempfile::NamedTempFile::new_in(self.folder.path()).and_then(|mut file| {
+            file.write_all(&text)?;
+            file.persist(&path).map_err(|error| error.error)
+        });
+        written.map(drop).map_err(|error| Failure::Run(Error::io(path, &error)))
     }
 }
 
@@ -118,6 +130,29 @@ mod tests {
         assert!(own.is_running());
         assert!(!Process { started: own.started + 1, ..own }.is_running());
         assert_eq!(Process::find(u32::MAX), None);
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let since = std::time::Instant::now();
+        while Process::find(child.id()).is_some() {
+            assert!(since.elapsed() < Duration::from_secs(60), "a process that has ended is not running");
+        }
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_job_is_found_while_its_record_is_written_again() {
+        let job = Job::create().unwrap_or_else(|failure| panic!("{failure}"));
+        let own = Process::find(std::process::id()).unwrap();
+        let write = |n: usize| {
+            let record = Record { launcher: own, workers: vec![own; n], command: "true".into() };
+            job.write(&record).unwrap_or_else(|failure| panic!("{failure}"));
+        };
+        write(1);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| (0..500).for_each(|i| write(1 + i % 50)));
+            while !writer.is_finished() {
+                assert!(all().iter().any(|(name, ..)| *name == job.name()), "a record that is not whole");
+            }
+        });
     }
 
     #[test]

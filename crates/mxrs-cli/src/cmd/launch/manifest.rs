@@ -1,6 +1,6 @@
 //! Manifests for Kubernetes, which start the workers by MPI.
 
-use super::Args;
+use super::{Args, value_of};
 use crate::exit::{Failure, Outcome};
 use serde_json::{Value, json};
 
@@ -31,7 +31,11 @@ fn manifest(args: &Args) -> Outcome<Value> {
             "--launcher k8s: --image IMAGE is needed: an image with mxrs and an MPI library".into(),
         ));
     };
-    let variables = args.variables_with_mpi("mpi");
+    let mut variables = args.variables_with_mpi("mpi");
+    for name in &args.env {
+        let value = value_of(name).map(|value| value.to_string_lossy().into_owned());
+        variables.extend(value.map(|value| (name.clone(), value)));
+    }
     let env: Vec<Value> = variables.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
     let command: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let n = args.num_workers;
@@ -89,6 +93,12 @@ mod tests {
         let job = of(&["--image", "img"]).unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!((&job["kind"], &job["spec"]["trainer"]["numNodes"]), (&json!("TrainJob"), &json!(3)));
         assert_eq!(job["spec"]["trainer"]["command"], json!(["mxrs", "train"]));
+        let job = of(&["--image", "img", "--env", "PATH", "--env", "NO_SUCH_VARIABLE"]);
+        let job = job.unwrap_or_else(|failure| panic!("{failure}"));
+        let env = job["spec"]["trainer"]["env"].as_array().unwrap();
+        let path = value_of("PATH").unwrap();
+        assert!(env.contains(&json!({ "name": "PATH", "value": path.to_string_lossy() })), "{env:?}");
+        assert!(env.iter().all(|variable| variable["name"] != "NO_SUCH_VARIABLE"), "{env:?}");
         let job = of(&["--image", "img", "--manifest", "mpi-job"]).unwrap_or_else(|failure| panic!("{failure}"));
         let specs = &job["spec"]["mpiReplicaSpecs"];
         assert_eq!((&job["kind"], &specs["Worker"]["replicas"]), (&json!("MPIJob"), &json!(3)));

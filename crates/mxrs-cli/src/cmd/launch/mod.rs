@@ -14,6 +14,7 @@ mod slurm;
 mod workers;
 
 use crate::exit::{Failure, Outcome};
+use mxrs::env::{EnvSource, OsSource};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -131,6 +132,16 @@ impl Args {
         variables.push(("MXRS_KVSTORE_ENGINE".into(), "mpi".into()));
         variables
     }
+}
+
+/// The value of a variable of this environment, which workers on other machines get too. A variable that is not set is left out,
+/// with a warning.
+fn value_of(name: &str) -> Option<OsString> {
+    let value = OsSource.vars().into_iter().rfind(|(known, _)| known == name).map(|(_, value)| value);
+    if value.is_none() {
+        tracing::warn!("--env {name}: the variable is not set");
+    }
+    value
 }
 
 /// Runs the command.

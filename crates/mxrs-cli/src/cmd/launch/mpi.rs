@@ -1,6 +1,6 @@
 //! The command line of `mpirun`, which differs between MPI libraries.
 
-use super::{Args, Launcher};
+use super::{Args, Launcher, value_of};
 use crate::exit::{Failure, Outcome};
 use std::ffi::OsString;
 use std::process::Command;
@@ -91,7 +91,12 @@ fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString>
     }
     for name in &args.env {
         match runner {
-            Runner::Hydra => line.extend(["-genvlist".into(), name.into()]),
+            // Hydra's `-genvlist` may be given once, and then passes no other variable.
+            Runner::Hydra => {
+                if let Some(value) = value_of(name) {
+                    line.extend(["-genv".into(), name.into(), value]);
+                }
+            }
             _ => line.extend(["-x".into(), name.into()]),
         }
     }
@@ -135,5 +140,10 @@ mod tests {
         let hydra = of(Runner::Hydra, true, &["-H", "hosts", "--timeout", "20"]);
         assert!(hydra.starts_with("mpirun -n 3 -prepend-rank -f hosts -genv DMLC_ROLE worker -genv"), "{hydra}");
         assert!(hydra.contains("-genv MXRS_KVSTORE_TIMEOUT 20") && hydra.ends_with("train 'a b'"), "{hydra}");
+        // Each variable with its value; those that are not set here are left out.
+        let hydra = of(Runner::Hydra, true, &["--env", "NO_SUCH_VARIABLE", "--env", "PATH"]);
+        let path = shown(&["-genv".into(), "PATH".into(), value_of("PATH").unwrap(), "train".into()]);
+        assert!(hydra.contains(&path), "{hydra}");
+        assert!(!hydra.contains("-genvlist") && !hydra.contains("NO_SUCH_VARIABLE"), "{hydra}");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::output::{To, forward};
 use mxrs::{Error, Result};
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::os::unix::process::CommandExt;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
@@ -35,7 +35,10 @@ pub struct Running {
     command: Command,
     pub child: Child,
     pub output: Vec<JoinHandle<()>>,
+    /// How the process has ended. The system keeps its number until [`Self::reap`], so its process group can be signaled: other
+    /// processes of the group may go on.
     pub ended: Option<ExitStatus>,
+    is_reaped: bool,
 }
 
 impl Running {
@@ -46,18 +49,20 @@ impl Running {
     pub fn start(name: Name, mut command: Command) -> Result<Self> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let child = spawn(&mut command)?;
-        let mut running = Self { name, command, child, output: Vec::new(), ended: None };
+        let mut running = Self { name, command, child, output: Vec::new(), ended: None, is_reaped: false };
         running.forward();
         Ok(running)
     }
 
-    /// Starts the program of a process that has ended again.
+    /// Starts the program of a process that has ended again. What is left of its process group is killed.
     ///
     /// # Errors
     /// As [`Self::start`].
     pub fn start_again(&mut self) -> Result<()> {
+        self.signal(Signal::KILL);
+        self.reap();
         self.child = spawn(&mut self.command)?;
-        self.ended = None;
+        (self.ended, self.is_reaped) = (None, false);
         self.forward();
         Ok(())
     }
@@ -78,11 +83,37 @@ impl Running {
         matches!(self.name, Name::Server(_))
     }
 
-    /// Sends a signal to the process and to those that it has started, unless it has ended.
+    /// Looks whether the process has ended.
+    ///
+    /// # Errors
+    /// Fails if the system does not know the process.
+    pub fn look(&mut self) -> Result<()> {
+        let Some(pid) = self.pid().filter(|_| self.ended.is_none()) else { return Ok(()) };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(pid), options).map_err(|error| Error::from_io(&error.into()))?;
+        // The status of `wait`: the exit code in the second byte, a signal in the first.
+        let raw = status.and_then(|status| status.exit_status().map(|code| code << 8).or(status.terminating_signal()));
+        self.ended = raw.map(ExitStatus::from_raw);
+        Ok(())
+    }
+
+    /// Gives the number of a process that has ended back to the system. After that it gets no signal.
+    pub fn reap(&mut self) {
+        if self.ended.is_some() {
+            // It has ended, so this does not wait.
+            let _ = self.child.wait();
+            self.is_reaped = true;
+        }
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+    }
+
+    /// Sends a signal to the process and to those that it has started, even if it has ended itself.
     pub fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let (None, Some(pid)) = (self.ended, pid) {
-            // The process may have ended in this moment.
+        if let Some(pid) = self.pid().filter(|_| !self.is_reaped) {
+            // All may have ended in this moment.
             let _ = kill_process_group(pid, signal);
         }
     }

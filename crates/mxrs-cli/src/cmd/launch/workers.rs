@@ -1,12 +1,11 @@
 //! Starts the processes of a job, and watches them.
 
 use super::Args;
-use super::job::{Job, Process, Record};
+use super::job::{CHECKPOINT, Job, Process, Record};
 use super::running::{Name, Running};
 use super::servers;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt;
-use mxrs::Error;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -19,8 +18,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 const NOTICE: Duration = Duration::from_secs(5);
 /// How long processes may take to end after they were asked to.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long processes may take to end after Ctrl-C, in which they write a checkpoint.
-const CHECKPOINT: Duration = Duration::from_secs(60);
+/// How long what workers have left behind may write to their output after them.
+const REST: Duration = Duration::from_secs(5);
 
 /// Starts the workers and servers on this machine, and waits for them.
 ///
@@ -107,12 +106,15 @@ fn quoted(word: &str) -> String {
 }
 
 fn watch(job: &Job, commands: Vec<(Name, Command)>, args: &Args) -> Outcome {
+    // A second Ctrl-C would end this program, and leave the workers behind, which are in process groups of their own.
+    interrupt::hold();
     let mut all = Vec::new();
     for (name, command) in commands {
         match Running::start(name, command) {
             Ok(running) => all.push(running),
             Err(error) => {
                 end(&mut all, Signal::KILL, GRACE);
+                forward_rest(&mut all);
                 return Err(Failure::Run(error));
             }
         }
@@ -123,11 +125,27 @@ fn watch(job: &Job, commands: Vec<(Name, Command)>, args: &Args) -> Outcome {
     });
     // After a failure of this program, no worker may go on: no program would wait for it.
     end(&mut all, Signal::KILL, GRACE);
-    for output in all.iter_mut().flat_map(|running| running.output.drain(..)) {
-        // A thread that panicked has already reported it.
-        let _ = output.join();
-    }
+    forward_rest(&mut all);
     result
+}
+
+/// Waits for the rest of the output. Processes that workers have started and left behind may keep it open, so they are ended.
+fn forward_rest(all: &mut [Running]) {
+    let is_open = |all: &[Running]| all.iter().flat_map(|running| &running.output).any(|output| !output.is_finished());
+    for last in [false, true] {
+        let since = Instant::now();
+        while is_open(all) && since.elapsed() < REST && interrupt::n_signals() < 2 {
+            std::thread::sleep(PAUSE);
+        }
+        if last {
+            break;
+        }
+        all.iter().for_each(|running| running.signal(Signal::KILL));
+    }
+    if is_open(all) {
+        tracing::warn!("a process that a worker has started and that has left its process group goes on");
+    }
+    all.iter_mut().for_each(Running::reap);
 }
 
 /// Writes the record of the job.
@@ -149,7 +167,7 @@ fn wait(job: &Job, all: &mut [Running], args: &Args) -> Outcome {
         }
         let mut is_changed = false;
         for running in all.iter_mut().filter(|running| running.ended.is_none()) {
-            running.ended = running.child.try_wait().map_err(|error| Failure::Run(Error::from_io(&error)))?;
+            running.look().map_err(Failure::Run)?;
             if let Some(status) = running.ended.filter(|status| !status.success()) {
                 let what = match (status.code(), status.signal()) {
                     (Some(code), _) => format!("{} failed with exit code {code}", running.name()),
@@ -198,21 +216,23 @@ fn exit_code(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(1)
 }
 
-/// Sends a signal to all processes, and SIGKILL to those that have not ended in this time.
+/// Sends a signal to all processes, and SIGKILL to those that have not ended in this time, or when a second Ctrl-C comes.
 fn end(all: &mut [Running], signal: Signal, grace: Duration) {
+    if all.iter().all(|running| running.ended.is_some()) {
+        return;
+    }
     all.iter().for_each(|running| running.signal(signal));
     let since = Instant::now();
     while all.iter().any(|running| running.ended.is_none()) {
-        for running in all.iter_mut().filter(|running| running.ended.is_none()) {
-            if let Ok(Some(status)) = running.child.try_wait() {
-                running.ended = Some(status);
+        for running in all.iter_mut() {
+            if let Err(error) = running.look() {
+                tracing::debug!("{}: {error}", running.name());
             }
         }
-        if since.elapsed() > grace {
+        if since.elapsed() > grace || interrupt::n_signals() > 1 {
             all.iter().for_each(|running| running.signal(Signal::KILL));
-            for running in all.iter_mut().filter(|running| running.ended.is_none()) {
-                running.ended = running.child.wait().ok();
-            }
+        }
+        if since.elapsed() > grace + GRACE {
             return;
         }
         std::thread::sleep(PAUSE);

@@ -100,12 +100,13 @@ impl GoingOn {
         )))
     }
 
-    /// The epoch from which updates are counted as `epoch_size` per epoch. It is the first epoch if the update count is
-    /// `epoch_size` times the epochs done, less the skipped steps. Otherwise it is the current epoch, because earlier epochs had other numbers of
-    /// batches.
-    pub fn anchor(&self, epoch_size: u64) -> Anchor {
+    /// The epoch from which updates are counted as `per_batch` for each of the `epoch_size` batches of an epoch. It is the first
+    /// epoch if the update count is that number times the epochs done, less the skipped steps. Otherwise it is the current epoch,
+    /// because earlier epochs had other numbers of updates.
+    pub fn anchor(&self, epoch_size: u64, per_batch: u64) -> Anchor {
         let Position { epoch, batch } = self.position;
-        let by_epochs = epoch.saturating_mul(epoch_size);
+        let by_epochs = epoch.saturating_mul(epoch_size.saturating_mul(per_batch));
+        let batch = batch.saturating_mul(per_batch);
         // Batches whose step was skipped have no update.
         let scaler = self.state.as_ref().and_then(|state| state.loss_scaler.as_ref());
         let n_skipped = scaler.map_or(0, LossScaler::n_skipped);
@@ -178,10 +179,14 @@ mod tests {
     #[test]
     fn updates_are_counted_from_the_epoch_with_other_batches() {
         let anchor = |epoch, num_update| Anchor { epoch, num_update };
-        assert_eq!(checkpoint(2, 0, Some(60)).anchor(30), Anchor::default());
-        assert_eq!(checkpoint(2, 7, Some(67)).anchor(30), Anchor::default());
-        assert_eq!(checkpoint(2, 0, Some(60)).anchor(15), anchor(2, 60));
-        assert_eq!(checkpoint(2, 7, Some(90)).anchor(15), anchor(2, 83));
-        assert_eq!(checkpoint(2, 0, None).anchor(30), anchor(2, 60));
+        assert_eq!(checkpoint(2, 0, Some(60)).anchor(30, 1), Anchor::default());
+        assert_eq!(checkpoint(2, 7, Some(67)).anchor(30, 1), Anchor::default());
+        assert_eq!(checkpoint(2, 0, Some(60)).anchor(15, 1), anchor(2, 60));
+        assert_eq!(checkpoint(2, 7, Some(90)).anchor(15, 1), anchor(2, 83));
+        assert_eq!(checkpoint(2, 0, None).anchor(30, 1), anchor(2, 60));
+        // Servers count the updates of four workers, of which some are late.
+        assert_eq!(checkpoint(2, 0, Some(240)).anchor(30, 4), Anchor::default());
+        assert_eq!(checkpoint(2, 7, Some(268)).anchor(30, 4), Anchor::default());
+        assert_eq!(checkpoint(2, 7, Some(250)).anchor(30, 4), anchor(2, 222));
     }
 }

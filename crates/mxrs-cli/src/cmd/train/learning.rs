@@ -4,7 +4,7 @@ use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
 use mxrs::Runtime;
 use mxrs::optim::Optimizer;
-use mxrs::optim::schedule::{LrScheduler, MultiFactor, Poly, Warmup};
+use mxrs::optim::schedule::{LrScheduler, MultiFactor, Poly, Shifted, Warmup};
 use std::sync::Arc;
 
 /// Optimizers that use `--mom`.
@@ -25,45 +25,6 @@ pub struct Anchor {
     pub epoch: u64,
     /// Number of updates before this epoch.
     pub num_update: u64,
-}
-
-/// A schedule for epochs of `epoch_size` updates each, used by an optimizer that counted other numbers of updates in the
-/// epochs before the anchor.
-#[derive(Debug)]
-struct Anchored {
-    schedule: Arc<dyn LrScheduler>,
-    anchor: Anchor,
-    epoch_size: u64,
-}
-
-impl Anchored {
-    /// The number that this update would have if all epochs had `epoch_size` updates.
-    fn by_epochs(&self, num_update: u64) -> u64 {
-        let since = num_update.saturating_sub(self.anchor.num_update);
-        self.anchor.epoch.saturating_mul(self.epoch_size).saturating_add(since)
-    }
-}
-
-impl LrScheduler for Anchored {
-    fn lr(&self, num_update: u64) -> f64 {
-        self.schedule.lr(self.by_epochs(num_update))
-    }
-
-    fn base_lr(&self) -> f64 {
-        self.schedule.base_lr()
-    }
-
-    fn rebased(&self, base_lr: f64) -> Arc<dyn LrScheduler> {
-        Arc::new(Self { schedule: self.schedule.rebased(base_lr), ..*self })
-    }
-
-    fn has_steps(&self, num_update: u64) -> bool {
-        self.schedule.has_steps(self.by_epochs(num_update))
-    }
-
-    fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
-        self.schedule.describe()
-    }
 }
 
 impl Schedule {
@@ -110,11 +71,11 @@ impl Schedule {
     /// The schedule for an optimizer that counts updates from the anchor; `None` if the rate is constant.
     fn anchored(&self, anchor: Anchor) -> Option<Arc<dyn LrScheduler>> {
         let schedule = self.scheduler.clone()?;
-        let epoch_size = self.epoch_size;
-        if anchor.num_update == anchor.epoch.saturating_mul(epoch_size) {
+        let by_epochs = anchor.epoch.saturating_mul(self.epoch_size);
+        if anchor.num_update == by_epochs {
             return Some(schedule);
         }
-        Some(Arc::new(Anchored { schedule, anchor, epoch_size }))
+        Some(Arc::new(Shifted { schedule, from: anchor.num_update, to: by_epochs }))
     }
 }
 

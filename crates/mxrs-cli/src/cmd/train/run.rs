@@ -73,7 +73,8 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     if let Some(from) = &from {
         from.check(&batching(plan, epoch_size))?;
     }
-    let schedule = Schedule::new(plan, together::updates_per_epoch(workers.as_deref(), epoch_size))?;
+    let per_batch = together::updates_per_batch(workers.as_deref());
+    let schedule = Schedule::new(plan, epoch_size.saturating_mul(per_batch))?;
     let mut fit = fit_options(plan)?;
     // A checkpoint of this training has all parameters; given parameters lack those of the new layers.
     fit.init.allow_missing = from.is_none();
@@ -91,7 +92,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let params = from.as_ref().map(|from| &from.params).or(given.as_ref().map(|given| &given.params));
     module.init_params(params, &fit.init).map_err(Failure::input)?;
     network::check(plan, &runtime, &graph)?;
-    let anchor = from.as_ref().map(|from| from.anchor(epoch_size)).unwrap_or_default();
+    let anchor = from.as_ref().map(|from| from.anchor(epoch_size, per_batch)).unwrap_or_default();
     let mut updater = Updater::new(optimizer(&runtime, plan, &schedule, anchor)?);
     let mut compression = plan.compression;
     if let (Some(Compression::TwoBit { threshold }), [_], None) = (compression, plan.contexts.as_slice(), &workers) {

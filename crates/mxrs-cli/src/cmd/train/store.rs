@@ -98,8 +98,9 @@ pub fn options(
     workers: Option<&Arc<dyn KvStore>>,
 ) -> Outcome<StoreOptions> {
     if let Some(store) = workers {
-        // The norm is known when all gradients are summed, so every worker updates its own weights then.
-        let update_on_kvstore = training.clip_norm.map(|_| false);
+        // The norm is known when all gradients are summed, so every worker updates its own weights then. Servers add no gradients,
+        // so each worker clips its own before it sends them.
+        let update_on_kvstore = training.clip_norm.filter(|_| !store.store_type().must_update()).map(|_| false);
         return Ok(StoreOptions { compression, update_on_kvstore, ..StoreOptions::new(Arc::clone(store)) });
     }
     if n_contexts == 1 && compression.is_none() {

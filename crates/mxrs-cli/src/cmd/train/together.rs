@@ -27,12 +27,12 @@ pub fn equal_epochs(store: &dyn KvStore, source: Source, epoch_size: u64) -> Out
     Ok((source.resized(most)?, most))
 }
 
-/// The number of updates of a weight in an epoch of this number of batches. The servers of an asynchronous store count those of
-/// all workers.
-pub fn updates_per_epoch(store: Option<&dyn KvStore>, epoch_size: u64) -> u64 {
+/// The number of updates of a weight while a worker trains on one batch. The servers of an asynchronous store count those of all
+/// workers.
+pub fn updates_per_batch(store: Option<&dyn KvStore>) -> u64 {
     match store {
-        Some(store) if store.store_type().must_update() => epoch_size.saturating_mul(store.num_workers() as u64),
-        _ => epoch_size,
+        Some(store) if store.store_type().must_update() => store.num_workers() as u64,
+        _ => 1,
     }
 }
 

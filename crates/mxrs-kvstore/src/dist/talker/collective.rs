@@ -34,6 +34,10 @@ impl Talker {
         // Others wait for what is queued, and would not come to this point without it.
         while self.is_sending() {
             self.turn()?;
+            // Messages to a worker that is lost are never sent.
+            if let Some(error) = &self.failed {
+                return Err(error.clone());
+            }
         }
         // The first call, with one value, waits until all workers are here, so that the time is that of the second.
         if !self.wire.all_reduce(&[0.0], &mut [0.0])? {
