@@ -37,15 +37,30 @@ pub struct Variables {
     pub bound: FxHashMap<NodeId, Bound>,
 }
 
+/// The shapes from which inference starts.
+pub fn seeds<'a>(
+    inputs: &'a [(&'a str, Shape)],
+    given: &'a [Given<'a>],
+    options: &'a BindOptions,
+) -> Vec<(&'a str, PartialShape)> {
+    let seeds = inputs.iter().map(|(name, shape)| (*name, PartialShape::from(shape)));
+    let seeds = seeds.chain(options.shapes.iter().map(|(name, shape)| (name.as_str(), PartialShape::from(shape))));
+    seeds.chain(given.iter().map(|(name, shape, _)| (*name, PartialShape::from(*shape)))).collect()
+}
+
+/// The parameters that the graph has, with their shapes and types.
+pub fn given<'a>(graph: &Graph, params: &'a IndexMap<String, NdArray>) -> Vec<Given<'a>> {
+    let is_variable = |name: &str| graph.find(name).is_some_and(|id| graph.node(id).is_variable());
+    let present = params.iter().filter(|(name, _)| is_variable(name));
+    present.map(|(name, array)| (name.as_str(), array.shape(), array.dtype())).collect()
+}
+
 /// Infers the shapes and types of all entries from those of the inputs and of the given variables.
 ///
 /// # Errors
 /// Returns an error if a name is unknown, if shapes or types contradict each other, or if some shape stays unknown.
 pub fn known(graph: &Graph, inputs: &[(&str, Shape)], given: &[Given<'_>], options: &BindOptions) -> Result<Known> {
-    let seeds = inputs.iter().map(|(name, shape)| (*name, PartialShape::from(shape)));
-    let seeds = seeds.chain(options.shapes.iter().map(|(name, shape)| (name.as_str(), PartialShape::from(shape))));
-    let seeds = seeds.chain(given.iter().map(|(name, shape, _)| (*name, PartialShape::from(*shape))));
-    let shapes = infer_shapes(graph, seeds)?.complete(graph)?;
+    let shapes = infer_shapes(graph, seeds(inputs, given, options))?.complete(graph)?;
     let dtypes = options.dtypes.iter().map(|(name, dtype)| (name.as_str(), *dtype));
     let dtypes = dtypes.chain(given.iter().map(|(name, _, dtype)| (*name, *dtype)));
     let dtypes = infer_dtypes(graph, dtypes, Some(options.default_dtype))?.complete(graph)?;
@@ -64,12 +79,7 @@ pub fn variables(
     missing: Missing,
     options: &BindOptions,
 ) -> Result<Variables> {
-    let given: Vec<Given<'_>> = params
-        .iter()
-        .filter(|(name, _)| graph.find(name).is_some_and(|id| graph.node(id).is_variable()))
-        .map(|(name, array)| (name.as_str(), array.shape(), array.dtype()))
-        .collect();
-    let known = known(graph, inputs, &given, options)?;
+    let known = known(graph, inputs, &given(graph, params), options)?;
 
     let mut arrays = Vec::new();
     let mut bound = FxHashMap::default();

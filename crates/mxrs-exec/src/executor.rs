@@ -1,7 +1,7 @@
 //! The executor: a graph bound to arrays.
 
 use crate::aliases::check_aliases;
-use crate::bind::{Missing, Variables, variables};
+use crate::bind::{Missing, Variables, given, seeds, variables};
 use crate::device::{device_of, on_device};
 use crate::freeze;
 use crate::gradients::BoundGradient;
@@ -39,6 +39,8 @@ pub struct Executor {
     pub(crate) context: ArrayContext,
     pub(crate) options: BindOptions,
     pub(crate) graph: Arc<Graph>,
+    /// The graph as the caller gave it, if it has control flow: other shapes may give loops more or fewer steps.
+    pub(crate) source: Option<Arc<Graph>>,
     pub(crate) arrays: Arrays,
     pub(crate) variables: Variables,
     pub(crate) outputs: Vec<NdArray>,
@@ -103,14 +105,19 @@ impl Executor {
         let output_names = graph.output_names();
         let options = &*on_device(options)?;
         let arrays = Arrays::new(context, &options.devices(), options.pool.as_ref())?;
-        let graph = Arc::new(prepare_graph(graph, options)?.0);
+        let source = graph.has_control_flow().then(|| Arc::new(graph.clone()));
+        let graph = {
+            let given = given(graph, params);
+            let seeds = seeds(inputs, &given, options);
+            Arc::new(prepare_graph(graph, &seeds, options.gradients.is_some(), options)?.0)
+        };
         let variables = variables(&graph, &arrays, inputs, params, missing, options)?;
-        Self::assemble((graph, output_names), arrays, variables, context, options)
+        Self::assemble((graph, source, output_names), arrays, variables, context, options)
     }
 
     /// Makes an executor over existing variables: allocates outputs and gradients, chooses kernels, plans memory.
     pub(crate) fn assemble(
-        (graph, output_names): (Arc<Graph>, Vec<String>),
+        (graph, source, output_names): (Arc<Graph>, Option<Arc<Graph>>, Vec<String>),
         arrays: Arrays,
         variables: Variables,
         context: &ArrayContext,
@@ -129,6 +136,7 @@ impl Executor {
             options: options.clone(),
             output_names,
             graph,
+            source,
             arrays,
             variables,
             outputs,

@@ -1,13 +1,17 @@
 //! Executors for other input shapes that share the arrays of an existing one: MXNet's `Executor.reshape`.
 
-use crate::bind::{Variables, known};
+use crate::bind::{Variables, known, seeds};
 use crate::executor::Executor;
 use crate::freeze::refusal;
 use crate::gradients::GradRequests;
+use crate::lower::Bound;
 use crate::options::BindOptions;
+use crate::pipeline::prepare_graph;
 use crate::pool::prefix;
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Error, Result, Shape};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Which changes reshaping an executor allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -34,13 +38,20 @@ impl Executor {
         }
         let dtypes = self.arrays().iter().map(|(name, array)| (name.clone(), array.dtype())).collect();
         let typed = BindOptions { dtypes, ..self.options.clone() };
-        let known = known(&self.graph, shapes, &[], &typed)?;
+        let graph = match &self.source {
+            Some(source) => {
+                let seeds = seeds(shapes, &[], &typed);
+                Arc::new(prepare_graph(source, &seeds, typed.gradients.is_some(), &typed)?.0)
+            }
+            None => self.graph.clone(),
+        };
+        let known = known(&graph, shapes, &[], &typed)?;
         let is_named = |name: &str| shapes.iter().any(|(named, _)| *named == name);
-        let mut variables = Variables { known, arrays: Vec::new(), bound: self.variables.bound.clone() };
+        let mut variables = Variables { known, arrays: Vec::new(), bound: FxHashMap::default() };
         let mut gradients = Vec::new();
-        for (name, old) in self.arrays() {
-            let Some(id) = self.graph.find(name) else { continue };
-            let shape = variables.known.shapes[self.graph.output_id(id, 0).index()].clone();
+        for (index, (name, old)) in self.arrays().iter().enumerate() {
+            let (Some(old_id), Some(id)) = (self.graph.find(name), graph.find(name)) else { continue };
+            let shape = variables.known.shapes[graph.output_id(id, 0).index()].clone();
             if *old.shape() != shape && !is_named(name) && !options.partial_shaping {
                 let expected = format!(
                     "{}, as before, because it is not among the shapes given; partial_shaping allows it, and then the \
@@ -53,14 +64,15 @@ impl Executor {
                 gradients.push((name.clone(), self.resized(name, &gradient.array, &shape, options)?));
             }
             variables.arrays.push((name.clone(), self.resized(name, old, &shape, options)?));
-            if let Some(bound) = variables.bound.get_mut(&id) {
-                bound.is_constant &= !is_named(name);
+            if let Some(bound) = self.variables.bound.get(&old_id) {
+                let is_constant = bound.is_constant && !is_named(name);
+                variables.bound.insert(id, Bound { index, is_constant });
             }
         }
         let requests = self.options.gradients.clone();
         let gradients = requests.map(|requests| GradRequests { arrays: gradients, ..requests });
         let bind = BindOptions { gradients, ..self.options.clone() };
-        let graph = (self.graph.clone(), self.output_names.clone());
+        let graph = (graph, self.source.clone(), self.output_names.clone());
         Self::assemble(graph, self.arrays.clone(), variables, &self.context, &bind)
     }
 

@@ -1,6 +1,6 @@
 //! Builds a graph node by node and reports every mistake, so that a `Graph` contains none.
 
-use crate::{Entry, Graph, GraphAttr, Node, NodeId};
+use crate::{Entry, Graph, GraphAttr, Node, NodeId, control_flow};
 use indexmap::IndexMap;
 use mxrs_op::{Attrs, OpDef, OpParams};
 use mxrs_types::{Device, Error, Result, ResultExt};
@@ -237,7 +237,8 @@ impl GraphBuilder {
     /// Verifies the graph and numbers its nodes. Nodes that no head needs are dropped.
     ///
     /// # Errors
-    /// Fails if a head does not exist, or if two variables have the same name.
+    /// Fails if a head does not exist, if two variables have the same name, or if a node of a control-flow operator has
+    /// subgraphs that do not fit the call.
     pub fn build(self) -> Result<Graph> {
         self.check_heads()?;
         let order = post_order(&self.nodes, &self.heads);
@@ -251,6 +252,24 @@ impl GraphBuilder {
         let mut order = post_order(&self.nodes, &self.heads);
         order.sort_unstable();
         self.number(&order)
+    }
+
+    /// The variables that no head needs, in the order in which they were added, and the last call that a head needs.
+    pub(crate) fn unneeded_variables(&self) -> (Vec<NodeId>, Option<NodeId>) {
+        let mut is_needed = vec![false; self.nodes.len()];
+        post_order(&self.nodes, &self.heads).iter().for_each(|id| is_needed[id.index()] = true);
+        let of_kind = |is_variable: bool, needed: bool| {
+            let ids = (0..self.nodes.len()).map(NodeId::new);
+            ids.filter(move |id| self.nodes[id.index()].is_variable() == is_variable)
+                .filter(|id| is_needed[id.index()] == needed)
+                .collect::<Vec<_>>()
+        };
+        (of_kind(true, false), of_kind(false, true).pop())
+    }
+
+    /// Sets an attribute of a variable that was added.
+    pub(crate) fn annotate(&mut self, variable: NodeId, key: &str, value: String) {
+        self.nodes[variable.index()].attrs.set(key, value);
     }
 
     fn check_heads(&self) -> Result<()> {
@@ -305,6 +324,7 @@ impl GraphBuilder {
                 "one variable per name; share the variable, or rename one",
             ));
         }
+        nodes.iter().try_for_each(control_flow::check)?;
         Ok((Graph::from_verified(nodes, heads, self.attrs), new_ids))
     }
 

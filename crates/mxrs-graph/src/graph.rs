@@ -12,7 +12,7 @@
 //!
 //! Only [`GraphBuilder`](crate::GraphBuilder) makes graphs.
 
-use crate::{Entry, EntryId, Node, NodeId};
+use crate::{Entry, EntryId, Node, NodeId, control_flow};
 use indexmap::IndexMap;
 use mxrs_types::Device;
 use rustc_hash::FxHashMap;
@@ -76,6 +76,9 @@ impl Graph {
                 consumer_list[*place as usize] = (NodeId::new(id), position as u32);
                 *place += 1;
                 is_aux[input.node.index()] |= node.is_aux_input(position);
+            }
+            if node.is_control_flow() {
+                control_flow::aux_inputs(node).for_each(|input| is_aux[node.inputs[input].node.index()] = true);
             }
         }
         let variables = (0..nodes.len()).map(NodeId::new).filter(|id| nodes[id.index()].is_variable()).collect();
@@ -201,7 +204,8 @@ impl Graph {
         &self.variables
     }
 
-    /// Whether a variable is an auxiliary state: some operator reads it at an auxiliary position.
+    /// Whether a variable is an auxiliary state: some operator reads it at an auxiliary position. The operator may be in a
+    /// subgraph. MXNet counts the auxiliary states of subgraphs as arguments.
     pub fn is_aux_state(&self, node: NodeId) -> bool {
         self.is_aux[node.index()]
     }

@@ -4,7 +4,7 @@
 //! A user composes a [`Symbol`]; a [`Graph`] is the verified, immutable form that all other code reads. Passes are functions
 //! of `&Graph`. The memory planner works on a neutral list of steps, so that an executor may insert its own steps. This
 //! crate does not depend on file formats, kernels, the environment or concrete operators. It knows only the names of the
-//! operators that it inserts: sums, ones, zeros and copies.
+//! operators that it inserts: sums, ones, zeros, copies, and the slices and selections of control flow.
 //!
 //! ```
 //! use mxrs_graph::{NameManager, Symbol, SymbolCall, infer_shapes};
@@ -49,6 +49,7 @@
 //! Read next: `graph.rs` for the data, `passes/mod.rs` for the passes, `memory/mod.rs` for the planner's rules.
 
 mod builder;
+mod control_flow;
 mod graph;
 mod ids;
 pub mod memory;
@@ -66,8 +67,8 @@ pub use node::Node;
 pub use passes::{
     CallPair, Declined, FusedGraph, FusionRequest, GradientRequest, HeadGrads, Inferred, Mirroring, Partitioned,
     Partitioning, ProposedSet, Reach, Region, ScaledLosses, TrainingGraph, Unreachable, Widened, autocast,
-    chain_checkpoints, constant_nodes, eliminate_common, first_recomputed, fuse_pointwise, gradient, infer_dtypes,
-    infer_shapes, join_pairs, mirror, partition, place, recompute, recompute_if_smaller, scale_losses, select_outputs,
-    sqrt_segments, widen, within_budget,
+    chain_checkpoints, constant_nodes, eliminate_common, expand_control_flow, first_recomputed, fuse_pointwise,
+    gradient, infer_dtypes, infer_shapes, join_pairs, mirror, partition, place, recompute, recompute_if_smaller,
+    scale_losses, select_outputs, sqrt_segments, widen, within_budget,
 };
 pub use symbol::{AttrScope, NameManager, Symbol, SymbolCall};

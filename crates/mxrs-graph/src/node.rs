@@ -20,7 +20,7 @@ pub struct Node {
     pub inputs: Vec<Entry>,
     /// Nodes that must run earlier although no data flows from them.
     pub control_deps: Vec<NodeId>,
-    /// Graphs of control-flow operators; this crate stores them without interpreting them.
+    /// Graphs of control-flow operators, and of nodes that other programs partitioned.
     pub subgraphs: Vec<Arc<Graph>>,
     /// The number of outputs, including hidden ones; 1 for a variable.
     pub n_outputs: usize,

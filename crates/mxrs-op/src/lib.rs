@@ -29,6 +29,7 @@
 mod attrs;
 mod backend;
 mod call;
+mod control_flow;
 pub mod elements;
 mod fused;
 mod gradient;
@@ -52,6 +53,7 @@ mod speed;
 pub use attrs::{Attrs, is_annotation_key};
 pub use backend::{Answer, Backend, DEFAULT_ALGORITHM, Offer, PlannedKernel};
 pub use call::{OpCall, TensorDesc};
+pub use control_flow::{ControlFlow, ControlFlowOp, ControlKind, DescribeControlFlow};
 pub use fused::{FUSED_OP, Fused, FusedCall, FusedValue, fused_op};
 pub use gradient::{GradValue, Gradient, GradientFn, GradientScope, MadeBy};
 pub use input_names::{InputNames, OutputCount};

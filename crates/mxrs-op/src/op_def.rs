@@ -2,8 +2,8 @@
 
 use crate::param::{NoParams, ParamSpec, Parameters};
 use crate::{
-    Accuracy, Attrs, Combines, DescribeProducts, Gradient, InputNames, Moves, OpCall, OpParams, OutputCount, Pair,
-    Pointwise, Precision, ReferenceFn, Sample, View, is_annotation_key,
+    Accuracy, Attrs, Combines, ControlFlowOp, DescribeProducts, Gradient, InputNames, Moves, OpCall, OpParams,
+    OutputCount, Pair, Pointwise, Precision, ReferenceFn, Sample, View, is_annotation_key,
 };
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
@@ -77,6 +77,8 @@ pub struct OpDef {
     /// Inputs that a call rewrites (moving statistics in training, weights of an optimizer's update). The kernel gets each
     /// as an additional output at the end, in this order, row-major and in the input's memory.
     pub rewrites: fn(&OpParams, is_train: bool) -> &'static [usize],
+    /// What the operator does with its subgraphs, if it is a control-flow operator. Such an operator has no kernel.
+    pub control_flow: Option<ControlFlowOp>,
     /// Whether a call draws random numbers.
     pub is_random: fn(&OpParams, is_train: bool) -> bool,
     /// The gradient of the operator.
@@ -181,6 +183,7 @@ impl OpDef {
             ignored_at_inference: &[],
             ignored_inputs: &[],
             rewrites: |_, _| &[],
+            control_flow: None,
             is_random: |_, _| false,
             gradient: Gradient::Undefined,
             companions: Vec::new,
@@ -283,8 +286,13 @@ impl OpDef {
         }
     }
 
-    /// The tensor arguments as the C API lists them: name and type text.
+    /// The subgraphs and tensors that a call takes, as the C API lists them: name and type text.
     pub fn argument_specs(&self) -> Vec<(&'static str, &'static str)> {
+        let subgraphs = self.subgraph_names().iter().map(|name| (*name, "Symbol"));
+        subgraphs.chain(self.tensor_specs()).collect()
+    }
+
+    fn tensor_specs(&self) -> Vec<(&'static str, &'static str)> {
         match self.inputs {
             InputNames::Fixed(names) => names.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
             InputNames::ByParams { all, .. } => all.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
@@ -304,12 +312,18 @@ impl OpDef {
         }
     }
 
-    /// The value of the parameter [`Self::variable_count_key`] for a call with `n_inputs` inputs.
+    /// The value of the parameter [`Self::variable_count_key`] for a call with `n_inputs` inputs. MXNet counts subgraphs as
+    /// inputs.
     pub fn variable_count(&self, n_inputs: usize) -> usize {
         match self.inputs {
             InputNames::Grouped { suffixes, .. } => n_inputs / (1 + suffixes.len()),
-            _ => n_inputs,
+            _ => n_inputs + self.subgraph_names().len(),
         }
+    }
+
+    /// Names of the subgraphs of a control-flow operator; none for other operators.
+    pub fn subgraph_names(&self) -> &'static [&'static str] {
+        self.control_flow.map_or(&[], |flow| flow.subgraphs)
     }
 
     /// Pairs `(input, output)` of a call that may share memory.

@@ -2,7 +2,7 @@
 //! optimizer family declares several operators, and its line names their functions.
 
 use crate::families::broadcast_back;
-use crate::{attention, boxes, elemwise, linalg, norms, numpy, random, reduce, shape, tables};
+use crate::{attention, boxes, control, elemwise, linalg, norms, numpy, random, reduce, shape, tables};
 use mxrs_op::{OpDef, OpSet};
 
 macro_rules! operators {
@@ -22,6 +22,9 @@ macro_rules! updates {
 }
 
 operators![
+    control::cond,
+    control::foreach,
+    control::while_loop,
     nn::activation,
     nn::batch_norm,
     nn::convolution,
@@ -247,8 +250,8 @@ fn all() -> impl Iterator<Item = (&'static str, fn() -> OpDef)> {
 pub fn catalog() -> OpSet {
     // The gradients of all operators that broadcast share two companions.
     let broadcasting = [broadcast_back::sum_like(), broadcast_back::stretch_like()];
-    let companions =
-        PRIVATE_UPDATES.iter().map(|(_, define)| define()).chain(broadcasting).chain(numpy::random::companions());
+    let of_families = broadcasting.into_iter().chain(numpy::random::companions()).chain(control::companions());
+    let companions = PRIVATE_UPDATES.iter().map(|(_, define)| define()).chain(of_families);
     OpSet::with_companions(all().map(|(_, define)| define()), companions).expect("operator names are unique")
 }
 
@@ -324,7 +327,9 @@ mod tests {
         let ops = catalog();
         assert_eq!(ops.len(), all().count());
         for op in ops.iter() {
-            assert!(op.is_built() && !op.summary.is_empty() && !(op.samples)().is_empty(), "{}", op.name);
+            // Control flow has no kernel: graphs are expanded.
+            let is_run = op.control_flow.is_some() || (op.is_built() && !(op.samples)().is_empty());
+            assert!(is_run && !op.summary.is_empty(), "{}", op.name);
         }
     }
 }

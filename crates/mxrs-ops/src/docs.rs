@@ -12,8 +12,8 @@ pub fn docs_markdown() -> String {
     let mut text = String::from(
         "# Operators\n\n\
          Generated from the catalog of `mxrs-ops`; do not edit. Every operator here has a reference kernel, and backends\n\
-         add faster ones. `name?` is an input that depends on the parameters, `name (aux)` an auxiliary state, `required`\n\
-         a parameter without default.\n\n\
+         add faster ones; `_cond`, `_foreach` and `_while_loop` have none, because graphs are expanded. `name?` is an\n\
+         input that depends on the parameters, `name (aux)` an auxiliary state, `required` a parameter without default.\n\n\
          | operator (aliases) | what it does | inputs | parameters | dtypes |\n|---|---|---|---|---|\n",
     );
     for op in ops.iter() {

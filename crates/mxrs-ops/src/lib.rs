@@ -3,8 +3,8 @@
 //! Most files under `nn`, `norms`, `losses`, `products`, `elemwise`, `shape`, `spatial`, `boxes`, `recurrent`, `sorting`, `init`,
 //! `reduce` and `quant` declare one [`mxrs_op::OpDef`]; each file under `optim` declares the operators of one family of
 //! optimizers; [`tables`] declares functions of one and of two numbers, one line or entry each. Files under [`numpy`],
-//! [`linalg`], [`random`] and [`attention`] declare several similar operators. Code that several files share is in `families`.
-//! [`catalog()`] lists all operators. Names, aliases and parameters are those of MXNet 1.9.1. The crate does not depend on
+//! [`linalg`], [`random`] and [`attention`] declare several similar operators. Those of [`control`] have no kernels. Code that
+//! several files share is in `families`. [`catalog()`] lists all operators. Names, aliases and parameters are those of MXNet 1.9.1. The crate does not depend on
 //! backends, graphs or file formats. Its kernels are slow: they serve only as the reference for correct results.
 //!
 //! ```
@@ -29,6 +29,7 @@
 pub mod attention;
 pub mod boxes;
 mod catalog;
+pub mod control;
 mod docs;
 pub mod dtypes;
 pub mod elemwise;

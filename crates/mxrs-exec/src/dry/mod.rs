@@ -4,7 +4,7 @@ pub(crate) mod tensors;
 
 pub use tensors::{PlannedTensor, TensorKind};
 
-use crate::bind::{Given, known};
+use crate::bind::{Given, known, seeds};
 use crate::device::on_device;
 use crate::lower::Bound;
 use crate::options::BindOptions;
@@ -109,7 +109,8 @@ impl DryGraph {
     /// Returns the errors of [`plan_graph`].
     pub fn new(graph: &Graph, inputs: &[(&str, Shape)], options: &BindOptions, is_train: bool) -> Result<Self> {
         let options = &*on_device(options)?;
-        let (graph, mut passes) = prepare_graph(graph, options)?;
+        let seeds = seeds(inputs, &[], options);
+        let (graph, mut passes) = prepare_graph(graph, &seeds, is_train && options.gradients.is_some(), options)?;
         let graph = &Arc::new(graph);
         let start = Instant::now();
         let known = known(graph, inputs, &[] as &[Given<'_>], options)?;

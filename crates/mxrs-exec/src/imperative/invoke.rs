@@ -312,10 +312,15 @@ impl Imperative {
     ) -> Result<()> {
         let entries: Vec<_> = inputs.iter().map(|i| i.array().and_then(entry_of)).collect();
         let wants: Vec<bool> = entries.iter().map(Option::is_some).collect();
-        let how = match prepared.call.view(prepared.is_train) {
-            mxrs_op::View::No => How::Call(prepared.clone()),
-            _ => How::Reshape,
+        // A view has the gradient of a copy, unless its gradient reads another input, as that of a gate reads the mask.
+        let is_view = prepared.call.view(prepared.is_train) != mxrs_op::View::No;
+        let passes_on = |reads: Arc<super::probe::Reads>| !reads.inputs.contains(&true);
+        let is_copy = match inputs.len() {
+            _ if !is_view => false,
+            1 => true,
+            _ => passes_on(prepared.reads(&wants, &self.0.options.ops)?),
         };
+        let how = if is_copy { How::Reshape } else { How::Call(prepared.clone()) };
         let reads = match how {
             How::Call(_) => Some(prepared.reads(&wants, &self.0.options.ops)?),
             _ => None,

@@ -81,6 +81,11 @@ impl Prepared {
     /// Returns the errors of [`Parsed::new`], or an error if shapes or types contradict the operator, or no backend runs
     /// it.
     pub fn new(query: &Query<'_>, options: &BindOptions) -> Result<Self> {
+        if options.ops.find(query.op).is_some_and(|op| op.control_flow.is_some()) {
+            let what = format!("{}: control flow on arrays", query.op);
+            let expected = "a symbol with this node, which an executor or a cached graph runs";
+            return Err(Error::invalid(what, "a call without subgraphs", expected));
+        }
         let call = Parsed::new(&options.ops, query.op, query.attrs, query.inputs.len())?;
         let Mode { is_train, with_hidden } = query.mode;
         let op = &call.op;

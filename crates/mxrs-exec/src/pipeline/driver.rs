@@ -6,8 +6,8 @@ use crate::lower::Bound;
 use crate::options::BindOptions;
 use crate::program::Program;
 use crate::program_passes::{Planned, ProgramState};
-use mxrs_graph::{Graph, NodeId};
-use mxrs_types::{Error, Result};
+use mxrs_graph::{Graph, NodeId, expand_control_flow};
+use mxrs_types::{Error, PartialShape, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,21 +29,33 @@ pub struct Lowered {
 }
 
 /// Runs the passes before `infer`. The caller allocates arrays for the resulting graph. Variables keep their order and
-/// names; heads keep their order, and may have other names.
+/// names; heads keep their order, and may have other names. `given` are the known shapes of variables, and `has_gradient`
+/// says whether gradients will be computed. Both matter only to control flow.
 ///
 /// # Errors
 /// Returns an error if [`BindOptions::without_passes`] names an unknown or necessary pass, or if the type of mixed precision
-/// is not a half-precision float.
-pub fn prepare_graph(graph: &Graph, options: &BindOptions) -> Result<(Graph, Vec<PassReport>)> {
+/// is not a half-precision float. Returns the errors of [`expand_control_flow`].
+pub fn prepare_graph(
+    graph: &Graph,
+    given: &[(&str, PartialShape)],
+    has_gradient: bool,
+    options: &BindOptions,
+) -> Result<(Graph, Vec<PassReport>)> {
     check_names(options)?;
     let (mut graph, mut reports) = (graph.clone(), Vec::new());
-    for pass in PASSES {
-        let Run::Symbol(run) = pass.run else { continue };
+    for pass in PASSES.iter().filter(|pass| matches!(pass.run, Run::ControlFlow | Run::Symbol(_))) {
         let (before, start) = (graph.n_nodes(), Instant::now());
+        let run = || match pass.run {
+            Run::ControlFlow if graph.has_control_flow() => {
+                expand_control_flow(&graph, &options.ops, given.iter().cloned(), has_gradient).map(Some)
+            }
+            Run::Symbol(run) => run(&graph, options),
+            _ => Ok(None),
+        };
         let outcome = if pass.is_off(options) {
             Outcome::Off
         } else {
-            match run(&graph, options) {
+            match run() {
                 Ok(Some(new)) => {
                     graph = new;
                     Outcome::Changed
@@ -84,7 +96,7 @@ pub fn lower_graph(
 ) -> Result<Lowered> {
     let graph = GraphState::new(graph.clone(), Typed { known: known.clone(), bound: bound.clone() });
     let mut driver = Driver { context, graph: Some(graph), program: None, lowered: None, reports: Vec::new() };
-    driver.run(|pass| !matches!(pass.run, Run::Symbol(_)))?;
+    driver.run(|pass| matches!(pass.run, Run::Infer))?;
     let Driver { graph: Some(state), program: Some(program), lowered: Some(lowered), reports, .. } = driver else {
         return Err(Error::invalid("lowering", "no program", "a program"));
     };
@@ -172,7 +184,7 @@ impl Driver<'_> {
                 // this program.
                 Run::Lower => self.graph.as_ref().and_then(GraphState::lowering_time),
                 Run::PlanMemory => self.program.as_ref().and_then(ProgramState::planning_time),
-                Run::Symbol(_) | Run::Graph(_) | Run::Program(_) => None,
+                Run::ControlFlow | Run::Symbol(_) | Run::Graph(_) | Run::Program(_) => None,
             };
             let time = known_time.unwrap_or_else(|| start.elapsed());
             let report = PassReport::new(pass, outcome, [before, self.n_nodes()], time);

@@ -1,6 +1,7 @@
 //! The order in which a graph is bound: [`PASSES`] lists every pass, and `driver.rs` runs them.
 //!
-//! 1. Passes before `infer` see the graph as the caller gave it; their result decides which arrays are bound.
+//! 1. Passes before `infer` see the graph as the caller gave it; their result decides which arrays are bound. Only the first
+//!    one, `control-flow`, infers shapes: the sizes of inputs say how many steps a loop has.
 //! 2. Graph passes from `infer` to `lower` see shapes and types. `lower` makes the program.
 //! 3. Program passes after `lower` see steps and values. The last one plans the memory.
 //!
@@ -44,6 +45,8 @@ enum Need {
 }
 
 enum Run {
+    /// Replaces control flow by copies of its subgraphs.
+    ControlFlow,
     /// Rewrites the graph before shapes are known.
     Symbol(SymbolPass),
     /// Infers shapes and types.
@@ -64,6 +67,7 @@ type ProgramPass = fn(&ProgramState, &PlanOptions) -> Result<Option<ProgramState
 
 /// Every pass of binding, in order.
 pub const PASSES: &[Pass] = &[
+    needed("control-flow", "always: loops and branches", Run::ControlFlow),
     optional("autocast", "BindOptions::autocast", Run::Symbol(autocast::autocast))
         .needed_if(|options| options.autocast.is_some()),
     optional("eliminate-common", "MXNET_ELIMINATE_COMMON_EXPR", Run::Symbol(eliminate::forward)),

@@ -37,6 +37,10 @@ impl Net {
         Self { names: NameManager::new(), ops: mxrs_ops::catalog() }
     }
 
+    pub fn ops(&self) -> &OpSet {
+        &self.ops
+    }
+
     pub fn call(&mut self, op: &str, inputs: &[&Symbol]) -> Symbol {
         self.call_with(op, &[], inputs)
     }

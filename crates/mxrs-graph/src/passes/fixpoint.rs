@@ -4,6 +4,7 @@
 //! call is merged with what is known and never overwrites it, so knowledge only grows: the loop ends, and the result
 //! does not depend on the order of visits as long as the operators' functions are monotone.
 
+use super::control_flow;
 use crate::{EntryId, Graph, NodeId};
 use mxrs_op::{OpDef, OpParams};
 use mxrs_types::{Error, ErrorKind, Result};
@@ -22,6 +23,24 @@ pub(super) trait Attribute: Clone {
     fn learn(&mut self, other: &Self) -> Result<bool, ()>;
     /// The property as text, for messages.
     fn text(&self) -> String;
+    /// The property of which nothing is known.
+    fn unknown() -> Self;
+    /// The property of one row of a tensor: of one index of the first axis. As in MXNet, a row of a tensor with one axis has
+    /// the shape (1,).
+    fn row(&self) -> Self;
+    /// What is known of a tensor whose [rows](Self::row) have the property `row`, if `tensor` is known so far.
+    fn of_rows(row: &Self, tensor: &Self) -> Self;
+    /// The property of `n` tensors of this property, stacked along a new first axis.
+    fn stacked(&self, n: Option<usize>) -> Self;
+    /// The inverse of [`Self::stacked`].
+    fn unstacked(&self) -> Self;
+    /// The number of rows, if it is known. `Err` if there is no axis.
+    #[allow(clippy::result_unit_err)]
+    fn n_rows(&self) -> Result<Option<usize>, ()>;
+    /// Whether the tensor has one element, as far as this is known.
+    fn may_be_one_element(&self) -> bool;
+    /// Checks that later code may compute with the property.
+    fn check(&self) -> Result<()>;
     /// Calls the operator's inference function.
     fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()>;
 }
@@ -80,7 +99,11 @@ pub(super) fn run<T: Attribute>(graph: &Graph, entries: &mut [T], visits: Visits
         inputs.extend(graph.input_ids(id).map(|e| entries[e.index()].clone()));
         outputs.clear();
         outputs.extend(graph.output_ids(id).map(|e| entries[e.index()].clone()));
-        T::infer(op, params, &mut inputs, &mut outputs).map_err(|e| at_node(e, graph, id, entries))?;
+        let inferred = match node.is_control_flow() {
+            true => control_flow::infer(node, &mut inputs, &mut outputs),
+            false => T::infer(op, params, &mut inputs, &mut outputs),
+        };
+        inferred.map_err(|e| at_node(e, graph, id, entries))?;
         let learnt = graph.input_ids(id).zip(&inputs).chain(graph.output_ids(id).zip(&outputs));
         for (entry, found) in learnt {
             let known = &mut entries[entry.index()];
@@ -91,8 +114,11 @@ pub(super) fn run<T: Attribute>(graph: &Graph, entries: &mut [T], visits: Visits
                     let touched = std::iter::once(producer).chain(graph.consumers(entry).iter().map(|(c, _)| *c));
                     for other in touched {
                         // The call that was just visited is queued again too, because its inference function may use what it
-                        // has inferred.
-                        if !graph.node(other).is_variable() && !std::mem::replace(&mut is_queued[other.index()], true) {
+                        // has inferred. That of control flow has done so already.
+                        if !graph.node(other).is_variable()
+                            && !(other == id && node.is_control_flow())
+                            && !std::mem::replace(&mut is_queued[other.index()], true)
+                        {
                             push(&mut queue, other, visits);
                         }
                     }

@@ -24,6 +24,30 @@ impl Attribute for Option<DType> {
     fn text(&self) -> String {
         self.map_or("?".into(), |d| d.name().into())
     }
+    fn unknown() -> Self {
+        None
+    }
+    fn row(&self) -> Self {
+        *self
+    }
+    fn of_rows(row: &Self, _: &Self) -> Self {
+        *row
+    }
+    fn stacked(&self, _: Option<usize>) -> Self {
+        *self
+    }
+    fn unstacked(&self) -> Self {
+        *self
+    }
+    fn n_rows(&self) -> Result<Option<usize>, ()> {
+        Ok(None)
+    }
+    fn may_be_one_element(&self) -> bool {
+        true
+    }
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
     fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()> {
         op.infer_dtypes(params, inputs, outputs)
     }

@@ -18,6 +18,39 @@ impl Attribute for PartialShape {
     fn text(&self) -> String {
         self.to_string()
     }
+    fn unknown() -> Self {
+        Self::unknown()
+    }
+    fn row(&self) -> Self {
+        match self.dims() {
+            Some([_]) => Self::new([Some(1)]),
+            _ => self.unstacked(),
+        }
+    }
+    fn of_rows(row: &Self, tensor: &Self) -> Self {
+        let is_flat = row.ndim() == Some(1) && row.dim(0).is_none_or(|size| size == 1);
+        match tensor.ndim() {
+            Some(1) => Self::of_rank(1),
+            // The tensor may have one axis or two.
+            None if is_flat => Self::unknown(),
+            _ => row.stacked(None),
+        }
+    }
+    fn stacked(&self, n: Option<usize>) -> Self {
+        self.dims().map_or_else(Self::unknown, |dims| Self::new(std::iter::once(n).chain(dims.iter().copied())))
+    }
+    fn unstacked(&self) -> Self {
+        self.dims().map_or_else(Self::unknown, |dims| Self::new(dims.iter().skip(1).copied()))
+    }
+    fn n_rows(&self) -> Result<Option<usize>, ()> {
+        if self.ndim() == Some(0) { Err(()) } else { Ok(self.dim(0)) }
+    }
+    fn may_be_one_element(&self) -> bool {
+        self.known().is_none_or(|shape| shape.checked_n_elements().is_ok_and(|n| n == 1))
+    }
+    fn check(&self) -> Result<()> {
+        self.known().map_or(Ok(()), |shape| shape.checked_n_elements().map(drop))
+    }
     fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()> {
         op.infer_shapes(params, inputs, outputs)
     }

@@ -3,6 +3,7 @@
 //! | pass | what it does |
 //! |---|---|
 //! | `autocast` | lets products compute in half precision |
+//! | `control_flow` | replaces loops and branches by copies of their subgraphs |
 //! | `infer_shape`, `infer_dtype` | shapes and types of all entries, by `fixpoint` |
 //! | `gradient` | appends the calls that compute the gradients of a graph |
 //! | `eliminate` | merges common subexpressions |
@@ -21,6 +22,7 @@
 //! graph drops them.
 
 mod autocast;
+mod control_flow;
 mod eliminate;
 mod fixpoint;
 mod fold;
@@ -39,6 +41,7 @@ mod select;
 mod widen;
 
 pub use autocast::autocast;
+pub use control_flow::expand_control_flow;
 pub use eliminate::eliminate_common;
 pub use fixpoint::Inferred;
 pub use fold::constant_nodes;

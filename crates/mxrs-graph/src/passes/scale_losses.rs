@@ -8,7 +8,7 @@ use super::names::UniqueNames;
 use super::rewrite::Rewrite;
 use crate::{Entry, Graph, Node};
 use mxrs_op::{Attrs, OpSet};
-use mxrs_types::Result;
+use mxrs_types::{Error, Result};
 
 const SCALE: &str = "_amp_scale_gradient";
 const CTX_GROUP: &str = "__ctx_group__";
@@ -25,14 +25,18 @@ pub struct ScaledLosses {
 /// Inserts the scale of the gradient before each loss of `graph`.
 ///
 /// # Errors
-/// Fails if the graph has a loss and `ops` has no `_amp_scale_gradient`.
+/// Fails if the graph has a loss and `ops` has no `_amp_scale_gradient`, or if a loss is in a subgraph of control flow.
 pub fn scale_losses(graph: &Graph, ops: &OpSet) -> Result<ScaledLosses> {
     let mut names = UniqueNames::of(graph);
     let mut rewrite = Rewrite::of(graph);
     let mut variables = Vec::new();
     for (id, old) in graph.iter() {
+        if let Some(inner) = old.subgraphs.iter().find_map(|subgraph| first_loss(subgraph)) {
+            let got = format!("`{inner}` in a subgraph of `{}` ({})", old.name, old.op_name());
+            return Err(Error::invalid("loss whose gradient is scaled", got, "a loss outside of loops and branches"));
+        }
         let mut node: Node = rewrite.moved(old);
-        let is_loss = old.call().is_some_and(|(op, params)| (op.is_loss)(params));
+        let is_loss = is_loss(old);
         if let (true, Some(data)) = (is_loss, node.inputs.first().copied()) {
             let group = || old.attrs.get(CTX_GROUP).map(|group| (CTX_GROUP, group));
             let attrs = || group().into_iter().collect::<Attrs>();
@@ -48,6 +52,19 @@ pub fn scale_losses(graph: &Graph, ops: &OpSet) -> Result<ScaledLosses> {
     rewrite.end_forward();
     let heads = graph.heads().iter().map(|head| rewrite.entry(*head)).collect();
     Ok(ScaledLosses { graph: rewrite.finish(heads)?.graph, variables })
+}
+
+fn is_loss(node: &Node) -> bool {
+    node.call().is_some_and(|(op, params)| (op.is_loss)(params))
+}
+
+/// The name of the first loss in a graph or its subgraphs.
+fn first_loss(graph: &Graph) -> Option<&str> {
+    let mut nodes = graph.nodes().iter();
+    nodes.find_map(|node| match is_loss(node) {
+        true => Some(node.name.as_str()),
+        false => node.subgraphs.iter().find_map(|subgraph| first_loss(subgraph)),
+    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::node::{SymEntry, SymNode};
 use super::{NameManager, Symbol};
+use crate::Graph;
 use mxrs_op::{Attrs, OpDef};
 use mxrs_types::{Error, ErrorKind, Result, ResultExt};
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub struct SymbolCall {
     attrs: Attrs,
     inputs: Vec<Symbol>,
     named_inputs: Vec<(String, Symbol)>,
+    subgraphs: Vec<Arc<Graph>>,
 }
 
 impl SymbolCall {
@@ -48,6 +50,7 @@ impl SymbolCall {
             attrs: Attrs::new(),
             inputs: Vec::new(),
             named_inputs: Vec::new(),
+            subgraphs: Vec::new(),
         }
     }
 
@@ -102,6 +105,14 @@ impl SymbolCall {
         self
     }
 
+    /// Adds the next subgraph of a control-flow operator. Attributes such as `in_data_locs` say which input each variable of
+    /// the subgraph is.
+    #[must_use]
+    pub fn subgraph(mut self, graph: Arc<Graph>) -> Self {
+        self.subgraphs.push(graph);
+        self
+    }
+
     /// Makes the node.
     ///
     /// # Errors
@@ -148,6 +159,7 @@ impl SymbolCall {
         let mut node = variable;
         node.call = Some((op, params));
         node.inputs = inputs;
+        node.subgraphs = self.subgraphs;
         node.n_outputs = n_outputs;
         node.n_visible = n_visible;
         Ok(Symbol::of_node(node, n_visible))

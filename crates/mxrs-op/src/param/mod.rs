@@ -10,7 +10,7 @@ mod tuple;
 
 pub use choice::{Choice, word_list};
 pub use field::Field;
-pub use tuple::{Floats, OptionalItems, ShapeAttr};
+pub use tuple::{Floats, Longs, OptionalItems, ShapeAttr};
 
 use crate::Attrs;
 use mxrs_types::{Error, ErrorKind, Result};

@@ -119,6 +119,23 @@ impl Field for OptionalItems {
     }
 }
 
+/// A tuple of positions, such as those of the inputs of a subgraph. Negative numbers can be read, and the operator refuses
+/// them.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Longs(pub SmallVec<[i64; 4]>);
+
+impl Field for Longs {
+    fn type_name() -> String {
+        "tuple of <long>".into()
+    }
+    fn parse(text: &str) -> Result<Self, String> {
+        ShapeAttr::parse(text).map(|ShapeAttr(items)| Self(items))
+    }
+    fn default_text(&self) -> String {
+        ShapeAttr(self.0.clone()).default_text()
+    }
+}
+
 /// A tuple of numbers.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Floats(pub SmallVec<[f32; 4]>);

@@ -88,7 +88,8 @@ struct Inner {
     imperative: Imperative,
     graph: Arc<Graph>,
     flags: CachedOpFlags,
-    n_ops: usize,
+    /// Whether calls run operator by operator.
+    is_inlined: bool,
     plans: RankedMutex<Lru<Signature, Plan>>,
     plans_made: AtomicU64,
     states_made: AtomicU64,
@@ -105,7 +106,12 @@ impl CachedOp {
         if flags.static_shape && !flags.static_alloc {
             return Err(Error::invalid("static_shape", "true without static_alloc", "both, or static_alloc alone"));
         }
-        let (graph, _) = prepare_graph(graph, imperative.options())?;
+        // The number of steps of a loop depends on the shapes of a call, so the plan of a call expands the graph.
+        let has_control_flow = graph.has_control_flow();
+        let graph = match has_control_flow {
+            true => graph.clone(),
+            false => prepare_graph(graph, &[], false, imperative.options())?.0,
+        };
         let n_inputs = graph.variables().len();
         let all = flags.data_indices.iter().chain(&flags.param_indices);
         if let Some(unknown) = all.into_iter().find(|i| **i >= n_inputs) {
@@ -116,10 +122,11 @@ impl CachedOp {
             return Err(Error::invalid("data_indices and param_indices", format!("{both} in both"), "one of them"));
         }
         let n_ops = graph.nodes().iter().filter(|node| !node.is_variable()).count();
+        let is_inlined = !has_control_flow && !flags.static_alloc && n_ops <= flags.inline_limit;
         Ok(Self(Arc::new(Inner {
             imperative: imperative.clone(),
             graph: Arc::new(graph),
-            n_ops,
+            is_inlined,
             plans: RankedMutex::new(Rank::Leaf, Lru::new(flags.plan_cache)),
             flags,
             plans_made: AtomicU64::new(0),
@@ -156,7 +163,7 @@ impl CachedOp {
         let site = Location::caller();
         self.check(inputs)?;
         let inner = &*self.0;
-        if !inner.flags.static_alloc && inner.n_ops <= inner.flags.inline_limit {
+        if inner.is_inlined {
             let inputs: Vec<NdArray> = inputs.iter().map(|array| (*array).clone()).collect();
             return replay::replay(&inner.imperative, &inner.graph, &inputs, None, site);
         }
@@ -190,7 +197,7 @@ impl CachedOp {
         let links = links.collect();
         let saved = outputs.iter().enumerate().map(|(i, a)| plan.reads_output(i).then(|| Saved::new(a)));
         let saved = saved.collect();
-        let run = CachedRun::new(inner.graph.clone(), plan, state, random);
+        let run = CachedRun::new(plan, state, random);
         let history = History { how: How::Cached(Arc::new(run)), inputs: links, outputs: saved };
         Node::record("a cached graph", site, outputs.iter().map(Desc::of).collect(), history, &outputs);
         Ok(outputs)

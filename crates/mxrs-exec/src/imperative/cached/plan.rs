@@ -1,13 +1,13 @@
 //! A graph planned for one signature, and the memory of its intermediate values.
 
 use super::CachedOpFlags;
-use crate::bind::{Given, known};
+use crate::bind::{Given, known, seeds};
 use crate::gradients::{GradReq, GradRequests};
 use crate::imperative::prepared::spoils;
 use crate::lower::Bound;
 use crate::options::BindOptions;
 use crate::packed::Packed;
-use crate::pipeline::{Context, Wanted, lower_graph};
+use crate::pipeline::{Context, Wanted, lower_graph, prepare_graph};
 use crate::program::Origin;
 use crate::program_passes::Planned;
 use crate::program_passes::plan_memory::arena_bytes;
@@ -49,6 +49,8 @@ impl Signature {
 
 /// A planned graph: forward only, or forward with gradient.
 pub struct Plan {
+    /// The graph without control flow. Its variables are the inputs of the cached graph, in the same order.
+    pub graph: Arc<Graph>,
     pub planned: Planned,
     pub forward: Vec<Segment>,
     pub backward: Vec<Segment>,
@@ -88,6 +90,13 @@ impl Plan {
         let names: Vec<&str> = graph.variables().iter().map(|id| graph.node(*id).name.as_str()).collect();
         let given: Vec<Given<'_>> =
             names.iter().zip(&signature.inputs).map(|(name, (shape, dtype))| (*name, shape, *dtype)).collect();
+        let graph = &match graph.has_control_flow() {
+            true => {
+                let seeds = seeds(&[], &given, options);
+                Arc::new(prepare_graph(graph, &seeds, signature.wants.is_some(), options)?.0)
+            }
+            false => graph.clone(),
+        };
         let known = known(graph, &[], &given, options)?;
         // In recorded calls no input is constant, because parameters are expected to change from call to call.
         let is_constant =
@@ -156,6 +165,7 @@ impl Plan {
         let per_call = flags.static_shape.then(|| (0..n_steps).filter(uses).collect());
         let reads = backward.iter().flat_map(|s| s.reads.iter().copied()).filter(|i| *i < names.len()).collect();
         Ok(Self {
+            graph: graph.clone(),
             planned,
             forward,
             backward,

@@ -5,7 +5,6 @@ use super::replay::replay;
 use crate::imperative::tape::{Desc, Entry, History, How, Link, Node, Saved, entry_of};
 use crate::imperative::walk::{Head, Walk};
 use crate::imperative::{Imperative, flags};
-use mxrs_graph::Graph;
 use mxrs_ndarray::{NdArray, RandomCalls};
 use mxrs_sync::Mutex;
 use mxrs_types::{Error, Result};
@@ -13,7 +12,6 @@ use std::sync::Arc;
 
 /// A recorded call whose gradient may still be computed.
 pub struct CachedRun {
-    graph: Arc<Graph>,
     plan: Arc<Plan>,
     /// The intermediate values; `None` once a gradient has been computed without retaining the tape.
     state: Mutex<Option<State>>,
@@ -21,8 +19,8 @@ pub struct CachedRun {
 }
 
 impl CachedRun {
-    pub fn new(graph: Arc<Graph>, plan: Arc<Plan>, state: State, random: RandomCalls) -> Self {
-        Self { graph, plan, state: Mutex::new(Some(state)), random }
+    pub fn new(plan: Arc<Plan>, state: State, random: RandomCalls) -> Self {
+        Self { plan, state: Mutex::new(Some(state)), random }
     }
 
     /// Computes one gradient per input.
@@ -77,13 +75,13 @@ impl CachedRun {
     fn inputs(&self, imperative: &Imperative, node: &Arc<Node>, history: &History, all: bool) -> Result<Vec<NdArray>> {
         let mut inputs = Vec::with_capacity(history.inputs.len());
         for (i, link) in history.inputs.iter().enumerate() {
-            let id = self.graph.variables()[i];
-            let matters = self.plan.reads.contains(&i) || (all && !self.graph.is_aux_state(id));
+            let id = self.plan.graph.variables()[i];
+            let matters = self.plan.reads.contains(&i) || (all && !self.plan.graph.is_aux_state(id));
             let is_checked = imperative.checks_versions() && matters;
             let Some(saved) = &link.saved else {
                 return Err(Error::invalid("gradient of a cached graph", "an input that was not kept", "all inputs"));
             };
-            let name = || format!("input `{}`", self.graph.node(id).name);
+            let name = || format!("input `{}`", self.plan.graph.node(id).name);
             inputs.push(saved.get(node, is_checked, name)?.clone());
         }
         Ok(inputs)
@@ -155,7 +153,7 @@ impl CachedRun {
         }
         let outputs = {
             let _scope = flags::set(true, self.plan.is_train);
-            replay(imperative, &self.graph, &handles, Some(self.random), node.site)?
+            replay(imperative, &self.plan.graph, &handles, Some(self.random), node.site)?
         };
         let mut heads = Vec::new();
         for (output, grad) in outputs.iter().zip(out_grads) {
