@@ -42,7 +42,7 @@ pub enum ControlKind {
         /// The variables of the subgraph that get states, in the order of the outputs. They stand for the inputs of the call
         /// after the data.
         states: Vec<usize>,
-        /// The number of outputs of a step that are no states.
+        /// The number of outputs of a step that are not states.
         n_out_data: usize,
     },
     /// Runs subgraph 1 as long as the output of subgraph 0 is not 0. Subgraph 1 has outputs as the subgraph of
@@ -50,7 +50,7 @@ pub enum ControlKind {
     While {
         /// The variables of subgraph 1 that get states, in the order of the outputs.
         states: Vec<usize>,
-        /// The number of outputs of a step that are no states.
+        /// The number of outputs of a step that are not states.
         n_out_data: usize,
         /// The most steps.
         max_iterations: usize,

@@ -163,7 +163,7 @@ fn gradients_of_workers_with_different_loss_scales_are_those_without_scales() {
         let mut workers = [0, 1].map(|rank| worker(&world, rank, 2, scaler(rank)));
         let mut data = [iter(1, 24, 8, 3), iter(2, 24, 8, 3)];
         for _ in 0..3 {
-            // The second worker comes first: worker 0 has told the servers nothing since its beginning.
+            // The second worker comes first: worker 0 has sent the servers nothing since its beginning.
             for rank in [1, 0] {
                 workers[rank].forward_backward(batch(&mut data[rank])).unwrap();
                 workers[rank].update().unwrap();

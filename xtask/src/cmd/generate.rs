@@ -66,7 +66,7 @@ pub fn write(session: &Session) -> Result<()> {
 /// Builds and runs the generator; returns the folder it wrote into.
 fn generate(session: &Session) -> Result<PathBuf> {
     // The tables do not depend on the kernels, and the tests without oneDNN have built the program. `cargo build` would compile
-    // most crates once more, because it leaves out the features that only tests switch on. So a test of the program's package
+    // most crates again, because it leaves out the features that only tests switch on. So a test of the program's package
     // is built: cargo builds the programs of a package for its tests.
     let flags = Kernels::Own.workspace_flags();
     session.cargo("test").args(flags).args(["--no-run", "--test", TEST]).stream()?;

@@ -7,6 +7,7 @@ pub mod iou;
 pub mod matching;
 pub mod nms;
 pub mod prior;
+pub mod proposal;
 pub mod target;
 
 /// The corners of `n` anchors, for samples: boxes of 0.25 by 0.5 that move to the right by 0.1.

@@ -68,7 +68,7 @@ fn has_twins(items: &[usize]) -> bool {
     sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// Splits the number of outputs: checks that `num_out_data` outputs are no states and that `n_states` are.
+/// Splits the number of outputs: checks that `num_out_data` outputs are not states and that `n_states` are.
 fn check_outputs(op: &str, num_outputs: i32, num_out_data: i32, n_states: usize) -> Result<usize> {
     let n_outputs = at_least(op, "num_outputs", num_outputs, 1)?;
     let n_out_data = at_least(op, "num_out_data", num_out_data, 0)?;

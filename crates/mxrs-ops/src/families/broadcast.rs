@@ -68,6 +68,19 @@ pub fn zip(
     }
 }
 
+/// The shape to which two shapes broadcast, if they do.
+pub fn whole_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+    let ndim = a.len().max(b.len());
+    let size = |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(ndim).map_or(1, |axis| shape[axis]);
+    (0..ndim)
+        .map(|axis| match (size(a, axis), size(b, axis)) {
+            (1, b) => Some(b),
+            (a, 1) => Some(a),
+            (a, b) => (a == b).then_some(a),
+        })
+        .collect()
+}
+
 /// For each element of `to`, the flat position of the element of `from` that it reads.
 pub fn positions(from: &Shape, to: &Shape) -> Vec<usize> {
     let strides = from.strides();

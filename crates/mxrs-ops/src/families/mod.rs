@@ -24,6 +24,7 @@ pub(crate) mod indexing;
 pub(crate) mod indices;
 pub(crate) mod matrices;
 pub(crate) mod moved;
+pub(crate) mod nameless;
 pub(crate) mod normalized;
 pub(crate) mod np_reduced;
 pub(crate) mod pairwise;

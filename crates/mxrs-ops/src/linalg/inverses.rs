@@ -22,13 +22,15 @@ use mxrs_types::{DType, PartialShape, Result};
 /// Functions that define the operators.
 pub const DEFINITIONS: &[fn() -> OpDef] = &[inverse, det, slogdet, syevd];
 
-fn matrices(input: &RefInput<'_>) -> Vec<Dense> {
+/// The square matrices of a tensor.
+pub(super) fn matrices(input: &RefInput<'_>) -> Vec<Dense> {
     let [batch, n, _] = sizes(&input.desc.shape);
     let values = numeric::read(input);
     (0..batch).map(|i| Dense::new(n, values[i * n * n..][..n * n].to_vec())).collect()
 }
 
-fn write(output: &mut RefOutput<'_>, matrices: impl IntoIterator<Item = Dense>) {
+/// Writes matrices to a tensor.
+pub(super) fn write(output: &mut RefOutput<'_>, matrices: impl IntoIterator<Item = Dense>) {
     let values: Vec<f64> = matrices.into_iter().flat_map(|matrix| matrix.values).collect();
     numeric::write(output, &values);
 }
@@ -57,7 +59,7 @@ const MATRIX: [f64; 9] = [4.0, 1.0, 0.5, 1.0, -3.0, -0.5, 0.5, -0.5, 2.0];
 const BATCH: [f64; 8] = [2.0, 0.5, 0.5, 1.0, -3.0, -1.0, -1.0, 2.0];
 
 /// The operator of a gradient, with the gradients of outputs and the saved tensors as inputs.
-fn gradient_of(name: &'static str, inputs: &'static [&'static str]) -> OpDef {
+pub(super) fn gradient_of(name: &'static str, inputs: &'static [&'static str]) -> OpDef {
     OpDef {
         inputs: InputNames::Fixed(inputs),
         infer_dtype: |_, inputs, outputs| unify_dtypes(inputs.iter_mut().chain(outputs), "A"),

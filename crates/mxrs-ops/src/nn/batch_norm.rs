@@ -72,7 +72,7 @@ impl BatchNormParams {
     }
 
     /// Positions of the inputs that a call rewrites.
-    fn rewrites(&self, is_train: bool) -> &'static [usize] {
+    pub(crate) fn rewrites(&self, is_train: bool) -> &'static [usize] {
         match (is_train && self.fix_gamma, self.uses_batch(is_train)) {
             (true, true) => &[1, 3, 4],
             (true, false) => &[1],
@@ -172,7 +172,11 @@ fn gradient_behind_convolution(
     Ok(scope.call(offset::NAME, made.attrs, &made.inputs)?.first().copied())
 }
 
-fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
+pub(crate) fn infer_backward_shape(
+    params: &OpParams,
+    inputs: &mut [PartialShape],
+    outputs: &mut [PartialShape],
+) -> Result<()> {
     let ([ograd, data, gamma, mean, inv_std], [to_data, to_gamma, to_beta]) = (inputs, outputs) else { return Ok(()) };
     unify(ograd, data, "data")?;
     unify(data, to_data, "output")?;

@@ -11,3 +11,4 @@ pub mod lrn;
 pub mod pooling;
 pub mod softmax;
 pub mod softmax_output;
+pub mod sync_batch_norm;

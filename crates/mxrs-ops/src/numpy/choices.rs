@@ -120,7 +120,7 @@ impl<C: Choice> Formula for Where<C> {
         for input in inputs.iter() {
             let Some(shape) = input.known() else { return Ok(()) };
             let wrong = || Error::shape(OP, "x", format!("a shape that broadcasts with {all:?}"), &shape);
-            all = super::random::broadcast(&all, &shape).ok_or_else(wrong)?;
+            all = crate::families::broadcast::whole_shape(&all, &shape).ok_or_else(wrong)?;
         }
         learn(&mut outputs[0], &PartialShape::new(all.into_iter().map(Some)), "output")
     }
@@ -220,7 +220,7 @@ fn broadcast_to() -> OpDef {
                 return Err(bad_attribute("_npi_broadcast_to", "shape", "no negative size", shape.to_text()));
             };
             if let Some(array) = inputs[0].known()
-                && super::random::broadcast(&array, &sizes).as_ref() != Some(&sizes)
+                && crate::families::broadcast::whole_shape(&array, &sizes).as_ref() != Some(&sizes)
             {
                 return Err(Error::shape(
                     OP,

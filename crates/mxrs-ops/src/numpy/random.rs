@@ -9,7 +9,7 @@
 //! distributions do not.
 
 use crate::dtypes::{FLOATS, FloatWord, dtype_of};
-use crate::families::broadcast::positions;
+use crate::families::broadcast::{positions, whole_shape};
 use crate::families::broadcast_back;
 use crate::families::draws::{self, Stream};
 use crate::inference::{OP, bad_attribute, learn, learn_dtype, unify, unify_dtypes};
@@ -90,7 +90,7 @@ fn infer_shape<D: Drawn>(params: &OpParams, inputs: &mut [PartialShape], outputs
             break;
         };
         together = Some(
-            broadcast(&all, &dims)
+            whole_shape(&all, &dims)
                 .ok_or_else(|| Error::shape(OP, "input2", format!("a shape that broadcasts with {all:?}"), &dims))?,
         );
     }
@@ -98,7 +98,7 @@ fn infer_shape<D: Drawn>(params: &OpParams, inputs: &mut [PartialShape], outputs
         (Some(size), None) if !D::IS_BEFORE => PartialShape::new(size),
         (Some(size), Some(all)) if !D::IS_BEFORE => {
             let known: Option<Vec<usize>> = size.iter().copied().collect();
-            if known.as_ref().is_some_and(|known| broadcast(known, &all).as_ref() != Some(known)) {
+            if known.as_ref().is_some_and(|known| whole_shape(known, &all).as_ref() != Some(known)) {
                 return Err(Error::shape(
                     OP,
                     "size",
@@ -112,19 +112,6 @@ fn infer_shape<D: Drawn>(params: &OpParams, inputs: &mut [PartialShape], outputs
         (_, None) => return Ok(()),
     };
     outputs.iter_mut().try_for_each(|output| learn(output, &out, "output"))
-}
-
-/// The shape to which two shapes broadcast, if they do.
-pub(super) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
-    let ndim = a.len().max(b.len());
-    let size = |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(ndim).map_or(1, |axis| shape[axis]);
-    (0..ndim)
-        .map(|axis| match (size(a, axis), size(b, axis)) {
-            (1, b) => Some(b),
-            (a, 1) => Some(a),
-            (a, b) => (a == b).then_some(a),
-        })
-        .collect()
 }
 
 fn run<D: Drawn>(
@@ -375,4 +362,41 @@ distributions! {
         a = None
     } scaled false noise true before false
         accepts |_, value| value > 0.0, |stream, [a, _]| stream.exponential().powf(1.0 / a);
+}
+
+op_params! {
+    /// Parameters of `_npi_powerd`.
+    pub struct PowerParams for "_npi_powerd" {
+        /// Exponent of the distribution function.
+        a: Option<f32> = None,
+        /// Shape of the output; that of the tensor if absent.
+        size: Option<ShapeAttr> = None,
+    }
+}
+
+impl Drawn for PowerParams {
+    const NAMES: &'static [&'static str] = &["a"];
+    const IS_SCALED: bool = false;
+    const HAS_NOISE: bool = false;
+    const IS_BEFORE: bool = false;
+    fn numbers(&self) -> Vec<Option<f32>> {
+        vec![self.a]
+    }
+    fn size(&self) -> Option<&ShapeAttr> {
+        self.size.as_ref()
+    }
+    fn dtype(&self) -> DType {
+        DType::F32
+    }
+    fn accepts(_: usize, value: f64) -> bool {
+        value > 0.0
+    }
+    fn draw(stream: &mut Stream, [a, _]: [f64; 2]) -> f64 {
+        (1.0 - stream.uniform()).powf(1.0 / a)
+    }
+}
+
+/// Defines the operator `_npi_powerd`: numbers from 0 to 1 with the distribution function `x^a`.
+pub fn powerd() -> OpDef {
+    define::<PowerParams>("_npi_powerd")
 }

@@ -21,6 +21,7 @@ pub mod multi_sgd;
 pub(crate) mod nadam;
 pub mod nag;
 pub mod preloaded_sgd;
+pub mod reset_arrays;
 pub mod rmsprop;
 pub mod sgd;
 pub(crate) mod sgld;

@@ -2,3 +2,4 @@
 
 pub mod batch_dot;
 pub mod dot;
+pub mod khatri_rao;

@@ -2,6 +2,7 @@
 
 pub mod argmax;
 pub mod argmin;
+pub mod histogram;
 pub mod max;
 pub mod mean;
 pub mod min;

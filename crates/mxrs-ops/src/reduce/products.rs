@@ -1,8 +1,9 @@
-//! Products over axes, and sums and products that skip NaN: `prod`, `nansum`, `nanprod`. `[a, b]` over axis 1 gives `[a]`.
+//! Products over axes, sums and products that skip NaN, and sums of squares: `prod`, `nansum`, `nanprod`, `_square_sum`. `[a, b]`
+//! over axis 1 gives `[a]`.
 //!
 //! Gradient: the derivative. Skipped elements have the gradient 0.
 //!
-//! MXNet: the same names. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; integers wrap.
+//! MXNet: the same names; its `_square_sum` has a kernel only for row-sparse data. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; integers wrap.
 
 use crate::families::folded::{self, Folded};
 use crate::families::formula::Number;
@@ -52,6 +53,9 @@ reductions! {
     NanProd "nanprod" "product over axes without NaN"
         |values| values.iter().fold(1, |all: i64, x| all.wrapping_mul(*x)),
         (values) = numbers(values).fold(T::of(1.0), |all, x| all * x);
+    SquareSum "_square_sum" "sum of squares over axes"
+        |values| values.iter().fold(0, |sum: i64, x| sum.wrapping_add(x.wrapping_mul(*x))),
+        (values) = values.iter().fold(T::of(0.0), |sum, x| sum + *x * *x);
 }
 
 fn numbers<T: Number>(values: &[T]) -> impl Iterator<Item = T> {

@@ -24,6 +24,7 @@ fn call(op: &str, pairs: &[(&str, &str)], inputs: Vec<Array>) -> Vec<f64> {
         n_outputs: 1,
         not_compared: Vec::new(),
         gradients: Vec::new(),
+        heads: None,
     };
     let op = ops.get(op).expect("built");
     run(op, &case).expect("a result").remove(0).1

@@ -66,6 +66,14 @@ def cases():
     for name, attrs in [('plain', {}), ('forced', dict(force_suppress=True, nms_threshold=.2)), ('few', dict(nms_topk=2)),
                         ('sure', dict(threshold=.6)), ('open', dict(clip=False, nms_threshold=.3, variances='(1, 1, 1, 1)'))]:
         add(detection, name, attrs, u(2, 3, 5, **corners), u(2, 20), ANCHORS)
+    proposals = dict(rpn_pre_nms_top_n=12, rpn_post_nms_top_n=5, rpn_min_size=4, scales='(1, 2)', ratios='(0.5, 1, 2)', feature_stride=8)
+    for op, n in [('_contrib_Proposal', 1), ('_contrib_MultiProposal', 2)]:
+        shapes = [u(n, 12, 3, 4, low=0), u(n, 24, 3, 4, low=-.5, high=.5), v([24, 32, 1] * n, shape=(n, 3))]
+        add(op, 'plain', proposals, *shapes)
+        add(op, 'scores', dict(proposals, output_score=True, threshold=.3), *shapes)
+        add(op, 'corners', dict(proposals, iou_loss=True), *shapes)
+        add(op, 'all', dict(proposals, rpn_pre_nms_top_n=-1, rpn_post_nms_top_n=80, threshold=.9), *shapes)
+        add(op, 'padded', dict(proposals, rpn_min_size=16), *shapes[:2], v([17, 20, 1.5] * n, shape=(n, 3)))
     return out
 
 

@@ -2,6 +2,7 @@
 """Writes tests/golden_layers/<operator>.json with MXNet 1.9.1: forward and backward of the layers, in training.
 
     python make_layers.py            needs mxnet==1.9.1 (CPU) and numpy 1.23
+    python make_layers.py BatchNorm  only these operators
 
 Each case holds inputs (auxiliary states last), the gradient of each visible output, the outputs, the gradient of each
 input (null for auxiliary states), and every input after the step, of which moving statistics and a fixed gamma have
@@ -41,9 +42,9 @@ def cases():
     conv(add, 'one_axis', (2, 3, 12), (4,), 4, stride=(3,), dilate=(2,), pad=(2,))
     conv(add, 'three_axes', (1, 2, 3, 4, 4), (2, 3, 3), 3, pad=(0, 1, 1), stride=(1, 2, 1))
 
-    def bn(name, data, channels, train=True, **attrs):
+    def bn(name, data, channels, train=True, op='BatchNorm', **attrs):
         c = (channels,)
-        add('BatchNorm', name, attrs, u(*data, low=-2, high=3), u(*c, low=0.5, high=2), u(*c), u(*c),
+        add(op, name, attrs, u(*data, low=-2, high=3), u(*c, low=0.5, high=2), u(*c), u(*c),
             u(*c, low=0.1, high=2), train=train)
     bn('free_gamma', (4, 3, 3, 4), 3, fix_gamma=False)
     bn('fix_gamma', (4, 3, 3, 4), 3)
@@ -53,6 +54,13 @@ def cases():
     bn('global', (2, 3, 2, 3), 3, fix_gamma=False, use_global_stats=True)
     bn('global_fix_gamma', (2, 3, 2, 3), 3, use_global_stats=True)
     bn('inference', (2, 3, 2, 3), 3, train=False, fix_gamma=False)
+    sync = dict(op='_contrib_SyncBatchNorm')
+    bn('free_gamma', (4, 3, 3, 4), 3, fix_gamma=False, key='a', **sync)
+    bn('fix_gamma', (4, 3, 3, 4), 3, key='b', **sync)
+    bn('momentum', (3, 2, 5), 2, fix_gamma=False, momentum=0.3, eps=0.1, key='c', **sync)
+    bn('matrix', (6, 5), 5, fix_gamma=False, eps=2e-5, key='d', **sync)
+    bn('global', (2, 3, 2, 3), 3, fix_gamma=False, use_global_stats=True, key='e', **sync)
+    bn('inference', (2, 3, 2, 3), 3, train=False, fix_gamma=False, key='f', **sync)
 
     def pool(name, data, **attrs):
         add('Pooling', name, attrs, u(*data, low=-2, high=2))
@@ -150,16 +158,17 @@ def compute(op, name, attrs, specs, options):
     import mxnet as mx
     import numpy as np
     from make_golden import encode, fill, function
+    from make_updates import call
     rng = np.random.default_rng(sum(map(ord, op + name)))
     arrays = [fill(spec, rng) for spec in specs]
     nd = [mx.nd.array(a, dtype=a.dtype) for a in arrays]
     is_train = options.get('train', True)
-    n_aux = 2 if op == 'BatchNorm' else 0
+    n_aux = 2 if op.endswith('BatchNorm') else 0
     differentiated = [a for a in nd[:len(nd) - n_aux] if a.dtype == np.float32]
     for a in differentiated:
         a.attach_grad()
     with mx.autograd.record(train_mode=is_train):
-        out = function(mx.nd, op)(*nd, **attrs)
+        out = call(mx, op, nd, attrs, None) if op.startswith('_contrib') else function(mx.nd, op)(*nd, **attrs)
     out = out[0] if isinstance(out, list) else out
     ograd = rng.uniform(-1, 1, out.shape).round(4).astype(out.dtype)
     out.backward(mx.nd.array(ograd, dtype=ograd.dtype), train_mode=is_train)
@@ -172,7 +181,7 @@ def compute(op, name, attrs, specs, options):
 
 def main():
     documents = {}
-    for case in cases():
+    for case in [case for case in cases() if case[0] in sys.argv[1:] or not sys.argv[1:]]:
         try:
             documents.setdefault(case[0], []).append(compute(*case))
         except Exception as error:  # a case MXNet refuses is a mistake in the list

@@ -62,6 +62,35 @@ def cases():
             add('_linalg_extracttrian', name, dict(offset=offset, lower=lower), u(2, 3, 3))
             add('_linalg_maketrian', name, dict(offset=offset, lower=lower), u(2, 6))
     add('_linalg_makediag', 'vector', {}, u(3))
+    # NumPy's operators. Signs of singular vectors and of eigenvectors are LAPACK's.
+    for name, spec in [('matrix', GENERAL), ('batch', TWO), ('wide', u(2, 3, 4))]:
+        add('_npi_svd', name, {}, spec)
+    add('_npi_svd', 'float64', {}, u(2, 3, dtype='float64'))
+    for name, a, b in [('vector', GENERAL, u(3)), ('matrix', GENERAL, u(3, 2)), ('batch', TWO, u(2, 2, 3)), ('columns', TWO, u(2, 2))]:
+        add('_npi_solve', name, {}, a, b)
+    add('_npi_tensorinv', 'two', dict(ind=2), u(2, 3, 3, 2))
+    add('_npi_tensorinv', 'one', dict(ind=1), u(6, 2, 3))
+    add('_npi_tensorsolve', 'plain', {}, u(2, 3, 6), u(2, 3))
+    add('_npi_tensorsolve', 'axes', dict(a_axes='(0,)'), u(3, 6, 2), u(6))
+    add('_npi_tensorsolve', 'axes_two', dict(a_axes='(1, 0)'), u(2, 3, 6), u(6))
+    for uplo in 'LU':
+        for name, spec in [('matrix', GENERAL), ('batch', TWO)]:
+            # MXNet's gradient of these is zero.
+            add('_npi_eigh', name + uplo, dict(UPLO=uplo), spec, grad=[])
+            add('_npi_eigvalsh', name + uplo, dict(UPLO=uplo), spec, grad=[])
+    real = v([2, 1, 0, 1, 3, 1, .5, 0, -1], shape=(3, 3))
+    for op in ['_npi_eig', '_npi_eigvals']:
+        add(op, 'matrix', {}, real, grad=[])
+        add(op, 'batch', {}, v([2, .5, .5, 1, 3, 1, 2, -2], shape=(2, 2, 2)), grad=[])
+        add(op, 'float64', {}, v([2, .5, .25, 1], 'float64', (2, 2)))
+        add(op, 'int32', {}, v([2, 1, 1, 1], 'int32', (2, 2)))
+    for name, spec in [('matrix', GENERAL), ('wide', u(2, 4)), ('tall', u(4, 2)), ('batch', u(2, 2, 3))]:
+        add('_npi_pinv_scalar_rcond', name, {}, spec, grad=[])
+    add('_npi_pinv_scalar_rcond', 'singular', dict(rcond=.01), v([1, 2, 2, 4], shape=(2, 2)), grad=[])
+    add('_npi_pinv_scalar_rcond', 'cut', dict(rcond=.5), v([1, 0, 0, .25], shape=(2, 2)), grad=[])
+    add('_npi_pinv_scalar_rcond', 'symmetric', dict(hermitian=True), SYMMETRIC, grad=[])
+    add('_npi_pinv', 'batch', {}, u(2, 2, 3), u(2, low=.01, high=.02), grad=[])
+    add('_npi_pinv', 'cut', {}, v([1, 0, 0, .25, 1, 0, 0, .25], shape=(2, 2, 2)), v([.5, .01]), grad=[])
     return out
 
 

@@ -244,6 +244,143 @@ def cases():
     for law, first in one.items():
         add('_npi_' + law, 'numbers', {first: .5, 'size': '(3, 2)'}, not_compared=[0])
         add('_npi_' + law, 'tensor', {first: 'None'}, parameter, grad=[], not_compared=[0])
+    # Inserted, padded and differenced elements.
+    for op, names in [('_npi_insert_scalar', dict(int_ind=1)), ('_npi_insert_slice', dict(start=0, stop=2, step=1))]:
+        add(op, 'number', dict(names, val=2.5, axis=0), u(3, 4), grad=[])
+        add(op, 'columns', dict(names, axis=1), u(2, 3), u(1), grad=[])
+        add(op, 'flat', names, u(2, 3), u(1), grad=[])
+        add(op, 'last', dict(names, axis=-1, val=7), u(2, 3, low=-9, high=9, dtype='int32'))
+    add('_npi_insert_scalar', 'rows', dict(int_ind=-1, axis=0), u(3, 2), u(2, 2), grad=[])
+    add('_npi_insert_scalar', 'moved', dict(int_ind=2, axis=1), u(2, 3), u(2, 2), grad=[])
+    add('_npi_insert_scalar', 'volume', dict(int_ind=1, axis=1), u(2, 3, 2), u(2), grad=[])
+    add('_npi_insert_scalar', 'row', dict(int_ind=3, axis=0), u(3, 2), u(2), grad=[])
+    add('_npi_insert_slice', 'steps', dict(start=5, step=-2, axis=0), u(6, 2), u(3, 2), grad=[])
+    add('_npi_insert_slice', 'one', dict(start=1, stop=2, axis=1), u(2, 3), u(2, 2), grad=[])
+    add('_npi_insert_slice', 'one_column', dict(start=1, stop=2, axis=1), u(2, 3), u(2, 1), grad=[])
+    add('_npi_insert_slice', 'integers', dict(start=0, stop=3, step=2, axis=0), u(3, 2, low=-9, high=9, dtype='int32'),
+        v([1.5, -2.5]), grad=[])
+    add('_npi_insert_slice', 'none', dict(start=2, stop=1, axis=0), u(3, 2), u(1), grad=[])
+    add('_npi_insert_tensor', 'places', dict(axis=0), u(3, 2), u(3, 2), v([0, 2, 2], 'int64'), grad=[])
+    add('_npi_insert_tensor', 'unsorted', dict(axis=1), u(2, 4), u(3), v([3, -4, 1], 'int64'), grad=[])
+    add('_npi_insert_tensor', 'number', dict(axis=1, val=-1.5), u(2, 4), v([3, 0], 'int64'), grad=[])
+    add('_npi_insert_tensor', 'flat', {}, u(2, 3), u(2), v([6, 1], 'int64'), grad=[])
+    add('_npi_insert_tensor', 'one', dict(axis=1), u(2, 3), u(2, 2), v([1], 'int64'), grad=[])
+    add('_npi_insert_tensor', 'scalar', dict(axis=1), u(2, 3), u(2, 2), u(low=1, high=2, dtype='int64'), grad=[])
+    for mode in ['constant', 'edge', 'reflect', 'symmetric', 'maximum', 'minimum']:
+        # MXNet's gradient is that of the constant mode in every mode.
+        grad = None if mode == 'constant' else []
+        add('_npi_pad', mode, dict(mode=mode, pad_width='((1, 2), (0, 1))'), u(3, 4), grad=grad)
+        add('_npi_pad', mode + '_volume', dict(mode=mode, pad_width='((3, 0), (1, 2), (2, 5))'), u(2, 3, 2), grad=grad)
+        add('_npi_pad', mode + '_vector', dict(mode=mode, pad_width='((7,), (8,))'), u(3), grad=grad)
+        add('_npi_pad', mode + '_integers', dict(mode=mode, pad_width='((1, 1), (2, 2))'), u(2, 2, low=-9, high=9, dtype='int32'))
+    add('_npi_pad', 'value', dict(constant_value=2.5, pad_width='((1, 0), (0, 1))'), u(1, 2))
+    add('_npi_pad', 'one_element', dict(mode='reflect', pad_width='((2, 1), (1, 1))'), u(1, 2), grad=[])
+    add('_npi_diff', 'last', {}, u(2, 4))
+    add('_npi_diff', 'rows', dict(n=2, axis=0), u(4, 3))
+    add('_npi_diff', 'third', dict(n=3, axis=1), u(2, 5, 2))
+    add('_npi_diff', 'none', dict(n=0), u(2, 3))
+    add('_npi_diff', 'more', dict(n=5), u(2, 3), grad=[])
+    add('_npi_diff', 'int32', {}, u(2, 4, low=-9, high=9, dtype='int32'))
+    add('_npi_diff', 'float64', {}, u(5, dtype='float64'))
+    add('_npi_ediff1d', 'plain', {}, u(2, 3))
+    add('_npi_ediff1d', 'numbers', dict(to_begin_scalar=1.5, to_end_scalar=-2.5), u(5))
+    add('_npi_ediff1d', 'arrays', dict(to_begin_arr_given=True, to_end_arr_given=True), u(4), u(2), u(2, 3))
+    add('_npi_ediff1d', 'end', dict(to_end_arr_given=True), u(4), u(2))
+    add('_npi_ediff1d', 'begin', dict(to_begin_arr_given=True, to_end_scalar=7), u(4), u(2))
+    add('_npi_ediff1d', 'one', dict(to_end_scalar=7), u(1), grad=[])
+    add('_npi_ediff1d', 'int32', {}, u(5, low=-9, high=9, dtype='int32'))
+    add('_npi_polyval', 'vector', {}, u(3), u(4))
+    add('_npi_polyval', 'matrix', {}, u(4), u(2, 3))
+    add('_npi_polyval', 'constant', {}, u(1), u(3))
+    add('_npi_polyval', 'int32', {}, u(3, low=-3, high=3, dtype='int32'), u(4, low=-3, high=3, dtype='int32'))
+    add('_npi_diag_indices_from', 'matrix', {}, u(3, 3), grad=[])
+    add('_npi_diag_indices_from', 'volume', {}, u(2, 2, 2), grad=[])
+    add('_npi_average', 'all', dict(weighted=False), u(2, 3))
+    add('_npi_average', 'rows', dict(weighted=False, axis='(1,)'), u(2, 3))
+    add('_npi_average', 'returned', dict(weighted=False, axis='(0,)', returned=True), u(2, 3), grad=[])
+    add('_npi_average', 'weights', {}, u(2, 3), u(2, 3, low=.5, high=2))
+    add('_npi_average', 'vector', dict(axis='(1,)'), u(2, 3, 2), u(3, low=.5, high=2))
+    add('_npi_average', 'same', dict(axis='(0, 2)'), u(2, 3, 2), u(2, 3, 2, low=.5, high=2))
+    add('_npi_average', 'both', dict(axis='(-1,)', returned=True), u(2, 3), u(3, low=.5, high=2), grad=[])
+    add('_npi_average', 'int32', dict(weighted=False), u(2, 3, low=-9, high=9, dtype='int32'))
+    add('_npi_average', 'float64', {}, u(5, dtype='float64'), u(5, low=.5, high=2, dtype='float64'))
+    for name in ['linear', 'lower', 'higher', 'midpoint', 'nearest']:
+        add('_npi_percentile', name, dict(interpolation=name, axis='(1,)'), u(2, 6), v([0, 23, 50, 100]), grad=[])
+        add('_npi_percentile', name + '_number', dict(interpolation=name, q_scalar=30), u(3, 4), grad=[])
+    add('_npi_percentile', 'kept', dict(q_scalar=40, axis='(0, 2)', keepdims=True), u(2, 3, 4), grad=[])
+    add('_npi_percentile', 'kept_many', dict(axis='(-1,)', keepdims=True), u(2, 3, 4), v([10, 90]), grad=[])
+    add('_npi_percentile', 'scalar_tensor', dict(axis='(0,)'), u(4, 3), u(low=60, high=61), grad=[])
+    add('_npi_percentile', 'int32', dict(axis='(0,)'), u(5, 2, low=-9, high=9, dtype='int32'), v([50, 75]))
+    add('_npi_percentile', 'float64', dict(axis='(0,)'), u(5, 2, dtype='float64'), v([50, 75], 'float64'))
+    # MXNet's gradient of these is zero.
+    for op in ['_np_atleast_1d', '_np_atleast_2d', '_np_atleast_3d']:
+        add(op, 'scalar', {}, u(), grad=[], count='num_args')
+        add(op, 'vector', {}, u(3), grad=[], count='num_args')
+        add(op, 'several', {}, u(), u(3), u(2, 3), u(2, 1, 3), u(1, 2, 1, 2), grad=[], count='num_args')
+        add(op, 'int32', {}, u(2, low=1, high=9, dtype='int32'), count='num_args')
+    add('_npi_boolean_mask_assign_scalar', 'elements', dict(value=2.5, start_axis=0), u(2, 3), v([1, 0, 1, 0, 0, 1], 'bool', (2,
+        3)), grad=[], inplace=True)
+    add('_npi_boolean_mask_assign_scalar', 'rows', dict(value=-1, start_axis=0), u(3, 2), v([1, 0, 1], 'bool'), grad=[],
+        inplace=True)
+    add('_npi_boolean_mask_assign_scalar', 'columns', dict(value=-1, start_axis=1), u(2, 3, 2), v([1, 0, 1], 'bool'), grad=[],
+        inplace=True)
+    add('_npi_boolean_mask_assign_scalar', 'int32', dict(value=3, start_axis=0), u(4, low=-9, high=9, dtype='int32'), v([1, 0,
+        1, 0]), grad=[], inplace=True)
+    mask = v([1, 0, 1, 0, 0, 1], 'bool', (2, 3))
+    add('_npi_boolean_mask_assign_tensor', 'elements', dict(start_axis=0), u(2, 3), mask, u(3), grad=[], inplace=True)
+    add('_npi_boolean_mask_assign_tensor', 'one', dict(start_axis=0), u(2, 3), mask, u(1), grad=[], inplace=True)
+    add('_npi_boolean_mask_assign_tensor', 'scalar', dict(start_axis=0), u(2, 3), mask, u(), grad=[], inplace=True)
+    add('_npi_boolean_mask_assign_tensor', 'rows', dict(start_axis=0), u(3, 2), v([1, 0, 1], 'bool'), u(2, 2), grad=[], inplace=True)
+    add('_npi_boolean_mask_assign_tensor', 'repeated', dict(start_axis=0), u(3, 2), v([1, 0, 1], 'bool'), u(1, 2), grad=[],
+        inplace=True)
+    add('_npi_boolean_mask_assign_tensor', 'row', dict(start_axis=0), u(3, 2), v([1, 0, 1], 'bool'), u(2), grad=[], inplace=True)
+    add('_npi_boolean_mask_assign_tensor', 'columns', dict(start_axis=1), u(2, 3, 2), v([1, 0, 1], 'bool'), u(2, 2, 2), grad=[],
+        inplace=True)
+    add('_npi_share_memory', 'apart', {}, u(2, 3), u(2, 3), grad=[])
+    add('_npi_share_memory', 'types', {}, u(2, dtype='float64'), u(3, low=1, high=9, dtype='int32'))
+    add('_npx_constraint_check', 'true', dict(msg='wrong'), v([1, 1, 1], 'bool'))
+    add('_npx_constraint_check', 'matrix', {}, v([1, 1], 'bool', (1, 2)))
+    add('_npi_powerd', 'numbers', dict(a=.5, size='(3, 2)'), not_compared=[0])
+    add('_npi_powerd', 'scalar', dict(a=.5), not_compared=[0])
+    add('_npi_powerd', 'tensor', dict(a='None'), parameter, grad=[], not_compared=[0])
+    add('_npi_powerd', 'sized', dict(a='None', size='(2, 3)'), u(3, low=.5, high=.9), grad=[], not_compared=[0])
+    odds = [('probability', dict(prob=.5, logit='None', is_logit=False)), ('odds', dict(prob='None', logit=.5, is_logit=True))]
+    for name, attrs in odds:
+        add('_npi_bernoulli', name, dict(attrs, size='(3, 2)'), not_compared=[0])
+        add('_npi_bernoulli', name + '_scalar', dict(attrs, dtype='bool'), not_compared=[0])
+        tensor = dict(attrs, prob='None', logit='None')
+        add('_npi_bernoulli', name + '_tensor', dict(tensor, dtype='int32'), parameter, grad=[], not_compared=[0])
+        add('_npi_bernoulli', name + '_sized', dict(tensor, size='(2, 3)', dtype='float64'), u(3, low=.5, high=.9), grad=[],
+            not_compared=[0])
+    add('_npi_bernoulli', 'certain', dict(prob=1, logit='None', is_logit=False, size='(4,)', dtype='uint8'))
+    # One outcome is certain, so the draws are known.
+    add('_npi_multinomial', 'certain', dict(n=5, pvals='(0.0, 1.0, 0.0)'))
+    add('_npi_multinomial', 'certain_many', dict(n=3, pvals='(0.0, 0.0, 1.0)', size='(2, 2)'))
+    add('_npi_multinomial', 'tensor', dict(n=4, pvals='None', size='(2,)'), v([1, 0, 0]), grad=[])
+    add('_npi_multinomial', 'drawn', dict(n=4, pvals='(0.2, 0.3, 0.5)', size='(2,)'), not_compared=[0])
+    add('_npi_choice', 'one', dict(a=1, size='(2, 3)'))
+    add('_npi_choice', 'scalar', dict(a=1, size='None'))
+    add('_npi_choice', 'drawn', dict(a=5, size='(4,)'), not_compared=[0])
+    add('_npi_choice', 'distinct', dict(a=5, size='(3,)', replace=False), not_compared=[0])
+    add('_npi_choice', 'weighted', dict(a=3, size='(4,)', weighted=True), v([0, 1, 0]), grad=[])
+    add('_npi_choice', 'weighted_distinct', dict(a=3, size='(1,)', weighted=True, replace=False), v([.2, .3, .5]), grad=[],
+        not_compared=[0])
+    add('_npi_choice', 'places', dict(a='None', size='(4,)', weighted=True), u(3), v([0, 0, 1]), grad=[])
+    for name, subscripts, shapes in [
+            ('product', 'ij,jk->ik', [(2, 3), (3, 4)]), ('implicit', 'ij,jk', [(2, 3), (3, 4)]), ('trace', 'ii', [(3, 3)]),
+            ('diagonal', 'ii->i', [(3, 3)]), ('transposed', 'ji', [(2, 3)]), ('sum', 'ij->', [(2, 3)]),
+            ('batch', 'bij,bjk->bik', [(2, 2, 3), (2, 3, 2)]), ('ellipsis', '...ij,...jk->...ik', [(2, 2, 3), (3, 2)]),
+            ('outer', 'i,j->ij', [(2,), (3,)]), ('three', 'ij,jk,kl->il', [(2, 3), (3, 2), (2, 2)]),
+            ('stretched', 'ij,ij->ij', [(2, 3), (1, 3)]), ('scalar', ',ij->ji', [(), (2, 3)]),
+            ('spaces', ' i j , j -> i ', [(2, 3), (3,)])]:
+        add('_npi_einsum', name, dict(subscripts=subscripts, optimize=0), *[u(*shape) for shape in shapes], count='num_args',
+            grad=[] if name == 'stretched' else None)
+    add('_npi_einsum', 'optimized', dict(subscripts='ij,jk,kl->il', optimize=1), u(2, 3), u(3, 2), u(2, 2), count='num_args')
+    add('_npi_einsum', 'int32', dict(subscripts='ij,jk->ik'), u(2, 3, low=-9, high=9, dtype='int32'), u(3, 2, low=-9, high=9,
+        dtype='int32'), count='num_args')
+    add('_npi_pinv', 'matrix', {}, v([1, 2, -1, .5, 3, 1, -2, 1, 1.5], shape=(3, 3)), u(low=.01, high=.02), grad=[])
+    add('_npi_pinv', 'symmetric', dict(hermitian=True), v([4, 1, .5, 1, 3, -.5, .5, -.5, 2], shape=(3, 3)), u(low=.01, high=.02),
+        grad=[])
     return out
 
 
@@ -257,6 +394,16 @@ def shape_cases():
         ('_np_squeeze', dict(axis='(0,)'), [(2, 3)]),
         ('_np_transpose', dict(axes='(0, 0)'), [(2, 3)]),
         ('_npi_identity', dict(shape='(2, 3)'), []),
+        ('_npi_pad', dict(pad_width='((1, 2), (3, 4))'), [(2, 3)]),
+        ('_npi_diff', dict(n='2', axis='3'), [(2, 3)]),
+        ('_npi_polyval', {}, [(2, 3), (2, 3)]),
+        ('_npi_diag_indices_from', {}, [(2, 3)]),
+        ('_npi_average', dict(axis='(1,)'), [(2, 3), (2,)]),
+        ('_npi_percentile', dict(axis='(1,)'), [(2, 3), (4,)]),
+        ('_npi_einsum', dict(num_args='2', subscripts='ij,jk'), [(2, 3), (4, 5)]),
+        ('_npi_einsum', dict(num_args='1', subscripts='ij->k'), [(2, 3)]),
+        ('_npi_insert_scalar', dict(int_ind='1', axis='0'), [(2, 3), (2, 3)]),
+        ('_npi_boolean_mask_assign_scalar', dict(value='1', start_axis='0'), [(2, 3), (3,)]),
     ]
 
 

@@ -281,6 +281,49 @@ def cases():
                       ('_random_exponential', dict(lam=4))]:
         add(op, 'plain', dict(shape='(3, 2)'), not_compared=[0])
         add(op, 'double', dict(attrs, shape='(4,)', dtype='float64'), not_compared=[0])
+    add('khatri_rao', 'two', {}, u(2, 3), u(4, 3), count='num_args', grad=[])
+    add('khatri_rao', 'three', {}, u(2, 2), u(3, 2), u(2, 2), count='num_args', grad=[])
+    add('khatri_rao', 'one', {}, u(2, 3), count='num_args', grad=[])
+    # MXNet has only a kernel for row-sparse data.
+    for keepdims in [False, True]:
+        add('_square_sum', 'columns_%d' % keepdims, dict(axis=1, keepdims=keepdims), u(3, 4), grad=[], stype='row_sparse')
+    add('_square_sum', 'rows', dict(axis=0), u(3, 4), grad=[], stype='row_sparse')
+    add('_histogram', 'counted', dict(bin_cnt=4, range='(-0.5, 1.0)'), u(3, 5), grad=[])
+    add('_histogram', 'edges', dict(bin_cnt=5, range='(0, 5)'), v([0, 1, 2, 2, 3, 4, 5, -1, 6]), grad=[])
+    add('_histogram', 'point', dict(bin_cnt=3, range='(2, 2)'), v([0, 1.5, 2, 2.4, 2.5]), grad=[])
+    add('_histogram', 'bins', {}, u(3, 5), v([-.8, -.5, 0, .75]), grad=[])
+    add('_histogram', 'bins_edges', {}, v([0, 1, 2, 2, 3, 4, 5, -1, 6]), v([0, 1, 2, 5]), grad=[])
+    add('_histogram', 'int32', dict(bin_cnt=3, range='(0, 6)'), v([0, 1, 2, 2, 3, 4, 5, 6], 'int32'))
+    add('fill_element_0index', 'rows', {}, u(3, 4), u(3), v([0, 3, 1]), grad=[], graph=False)
+    add('_onehot_encode', 'rows', {}, v([0, 3, 1]), u(3, 4), grad=[], out=1, graph=False)
+    for name, attrs in [('five', dict(start=0, stop=2, num=5)), ('open', dict(start=1, stop=2, num=4, endpoint=False)),
+                        ('one', dict(start=1, stop=2, num=1)), ('down', dict(start=3, stop=-4, num=4, dtype='int32')),
+                        ('double', dict(start=.1, stop=.7, num=7, dtype='float64'))]:
+        add('_linspace', name, attrs)
+    add('_contrib_index_copy', 'rows', {}, u(4, 2), v([3, 1], 'int32'), u(2, 2))
+    add('_contrib_index_copy', 'int64', {}, u(3, 2, 2), v([0], 'int64'), u(1, 2, 2))
+    add('_contrib_index_copy', 'vector', {}, u(5), v([4, 0, 2], 'int32'), u(3))
+    statistics = [u(3, low=.5, high=2), u(3), u(3, low=-.5, high=.5), u(3, low=.5, high=2)]
+    for op, more in [('_contrib_SyncBatchNorm', dict(key='bn'))]:
+        data = u(2, 3, 4, 5, low=-2, high=3)
+        for name, attrs in [('plain', {}), ('scaled', dict(fix_gamma=False)), ('global', dict(use_global_stats=True, fix_gamma=False)),
+                            ('eps', dict(eps=.1, fix_gamma=False))]:
+            add(op, name, dict(more, **attrs), data, *statistics, grad=[])
+            add(op, name + '_training', dict(more, **attrs), data, *statistics, grad=[0, 1, 2], train_mode=True)
+        # MXNet does not set the statistics at inference.
+        add(op, 'statistics', dict(more, output_mean_var=True), data, *statistics, grad=[], not_compared=[1, 2])
+        add(op, 'statistics_training', dict(more, output_mean_var=True), data, *statistics, grad=[], train_mode=True)
+        add(op, 'matrix_training', dict(more, fix_gamma=False), u(6, 3, low=-2, high=3), *statistics, grad=[0, 1, 2], train_mode=True)
+    hawkes = [u(2, 3, low=.5, high=1.5), u(3, low=.1, high=.5), u(3, low=.5, high=2), u(2, 3, low=0, high=1), u(2, 4, low=.1, high=1)]
+    add('_contrib_hawkesll', 'two', {}, *hawkes, v([0, 1, 0, 2, 2, 2, 1, 0], 'int32', (2, 4)), v([4, 2]), v([9, 5]), grad=[0, 1, 2], heads=[0])
+    one = [u(1, 1, low=.5, high=1.5), u(1, low=.1, high=.5), u(1, low=.5, high=2), u(1, 1, low=0, high=1), u(1, 3, low=.1, high=1)]
+    add('_contrib_hawkesll', 'one', {}, *one, v([0, 0, 0], 'int32', (1, 3)), v([3]), v([4]), grad=[0, 1, 2], heads=[0])
+    add('_sample_unique_zipfian', 'all', dict(range_max=4, shape='(2, 3)'), not_compared=[0, 1])
+    add('_sample_unique_zipfian', 'one', dict(range_max=1, shape='(2, 1)'))
+    add('_set_value', 'matrix', dict(src=2.5), made=(2, 3), graph=False)
+    add('_set_value', 'integers', dict(src=-2.5), made=(4,), dtype='int32', graph=False)
+    add('reset_arrays', 'two', dict(num_arrays=2), u(2, 3), u(4), grad=[], rewritten=[0, 1], graph=False)
+    add('reset_arrays', 'types', dict(num_arrays=3), u(2), u(2, dtype='float64'), u(3, dtype='float16'), grad=[], rewritten=[0, 1, 2], graph=False)
     return out
 
 
@@ -343,7 +386,7 @@ def compute(mx, np, cases):
     for op, name, attrs, specs, options in cases:
         rng = np.random.default_rng(sum(map(ord, op + name)))
         arrays = [fill(spec, rng) for spec in specs]
-        nd = [mx.nd.array(a, dtype=a.dtype) for a in arrays]
+        nd = [mx.nd.array(a, dtype=a.dtype).tostype(options.get('stype', 'default')) for a in arrays]
         if 'count' in options:
             attrs = dict(attrs, **{options['count']: str(len(nd))})
         grads = options['grad']
@@ -351,7 +394,10 @@ def compute(mx, np, cases):
             nd[i].attach_grad()
         try:
             with mx.autograd.record(train_mode=options.get('train_mode', False)):
-                out = mx.nd.zeros(arrays[0].shape) if op == '_copyto' else nd[0] if op == '_scatter_set_nd' else None
+                out = mx.nd.zeros(arrays[0].shape) if op == '_copyto' else nd[0] if op == '_scatter_set_nd' or options.get('inplace') else None
+                out = nd[options['out']] if 'out' in options else out
+                if 'made' in options:
+                    out = mx.nd.zeros(options['made'], dtype=options.get('dtype', 'float32'))
                 outputs = call(mx, op, nd, attrs, out)
             outputs = outputs if isinstance(outputs, list) else [outputs]
             document = dict(name=name, attrs=attrs, is_train=options.get('train_mode', False), inputs=[encode(a) for a in arrays],
@@ -360,20 +406,30 @@ def compute(mx, np, cases):
             print('%s/%s is not recorded: %s' % (op, name, str(error).strip().split('\n')[-1]))
             continue
         if grads and all(o.dtype.__name__.startswith('float') for o in outputs):
-            heads = [mx.nd.array(np.arange(1, o.size + 1).reshape(o.shape), dtype=o.dtype) for o in outputs]
+            # MXNet ignores the gradients of other outputs than those of the option.
+            chosen = [outputs[i] for i in options.get('heads', range(len(outputs)))]
+            heads = [mx.nd.array(np.arange(1, o.size + 1).reshape(o.shape), dtype=o.dtype) for o in chosen]
             try:
-                mx.autograd.backward(outputs, heads, train_mode=options.get('train_mode', False))
+                mx.autograd.backward(chosen, heads, train_mode=options.get('train_mode', False))
                 document['gradients'] = [encode(x.grad.asnumpy()) if i in grads else None for i, x in enumerate(nd)]
             except mx.base.MXNetError:
                 pass  # there is no gradient
+        if 'heads' in options:
+            document['heads'] = options['heads']
+        if 'rewritten' in options:
+            document['rewritten'] = [encode(nd[i].asnumpy()) for i in options['rewritten']]
         if 'not_compared' in options:
             document['not_compared'] = options['not_compared']
-        _, own = compose(mx, op, attrs, len(nd))
-        graph = json.loads(own.tojson())
-        rows, aux = graph['node_row_ptr'], own.list_auxiliary_states()
-        names = [n[len('node_'):] for n in own.list_arguments() + aux]
-        document.update(input_names=names if len(names) == len(nd) and options.get('names', True) else [], n_aux=len(aux),
-                        n_outputs=rows[-1] - rows[-2])
+        if options.get('graph', True):
+            _, own = compose(mx, op, attrs, len(nd))
+            graph = json.loads(own.tojson())
+            rows, aux = graph['node_row_ptr'], own.list_auxiliary_states()
+            names = [n[len('node_'):] for n in own.list_arguments() + aux]
+            document.update(input_names=names if len(names) == len(nd) and options.get('names', True) else [], n_aux=len(aux),
+                            n_outputs=rows[-1] - rows[-2])
+        else:
+            # MXNet cannot make a node of a graph of it.
+            document.update(input_names=[], n_aux=0, n_outputs=len(outputs))
         yield op, document
 
 
@@ -396,7 +452,7 @@ def compute_shapes(mx, cases):
 def compute_types(mx, np, cases):
     seen = set()
     for op, _, attrs, specs, options in cases:
-        if op in seen or not specs:
+        if op in seen or not specs or not options.get('graph', True):
             continue
         seen.add(op)
         if 'count' in options:

@@ -109,7 +109,7 @@ fn losses_are_the_operators_that_ignore_the_gradient_of_their_output() {
 #[test]
 fn gradients_keep_alive_what_they_must_and_no_more() {
     let from: &[(&str, &str)] = &[
-        ("x2", "_scatter_set_nd"),
+        ("x2", "_scatter_set_nd fill_element_0index"),
         (
             "x0",
             "abs log square clip _maximum_scalar _minimum_scalar _rdiv_scalar _power_scalar LRN rsqrt rcbrt reciprocal \
@@ -126,15 +126,20 @@ fn gradients_keep_alive_what_they_must_and_no_more() {
              _npi_rpower_scalar _npi_arctan2_scalar _npi_rarctan2_scalar _npi_copysign_scalar _npi_rcopysign_scalar \
              _npi_ldexp_scalar _npi_rldexp_scalar SoftmaxActivation softmin moments _np_prod _np_max _np_min _npi_std \
              _npi_var \
-             _npi_where _npi_where_lscalar _npi_where_rscalar",
+             _npi_where _npi_where_lscalar _npi_where_rscalar _square_sum _npi_pad _npi_average \
+             _npi_tensorinv _npi_eigh _npi_eigvalsh _npi_eig _npi_eigvals",
         ),
         (
             "y0",
             "relu sigmoid tanh sqrt exp Activation log_softmax softmax cbrt tan erfinv _linalg_inverse _npi_cbrt \
              _npi_exp _npi_sqrt _npi_tan _npi_tanh _npx_relu _npx_sigmoid",
         ),
-        ("x1", "pick take batch_take gather_nd scatter_nd _contrib_ROIAlign"),
-        ("x0 y0", "max min norm Pooling"),
+        (
+            "x1",
+            "pick take batch_take gather_nd scatter_nd _contrib_ROIAlign _contrib_index_copy _contrib_PSROIPooling _contrib_RROIAlign \
+             _npi_boolean_mask_assign_scalar _npi_boolean_mask_assign_tensor",
+        ),
+        ("x0 y0", "max min norm Pooling _npi_pinv _npi_pinv_scalar_rcond"),
         (
             "x0 x1",
             "elemwise_mul elemwise_div broadcast_mul broadcast_div Convolution FullyConnected _mod _power _hypot \
@@ -145,17 +150,22 @@ fn gradients_keep_alive_what_they_must_and_no_more() {
              _random_pdf_exponential _random_pdf_poisson _random_pdf_dirichlet _npi_add _npi_subtract _npi_multiply \
              _npi_true_divide _npi_mod _npi_power _npi_hypot _npi_arctan2 _npi_copysign _npi_ldexp \
              softmax_cross_entropy _np_dot _npi_matmul _npi_tensordot_int_axes \
-             _scatter_elemwise_div",
+             _scatter_elemwise_div khatri_rao _npi_polyval _npi_percentile _npi_einsum \
+             _npi_solve _npi_tensorsolve",
         ),
-        ("x0 x1 y1 y2", "BatchNorm"),
+        ("x0 x1 y1 y2", "BatchNorm _contrib_SyncBatchNorm"),
+        ("x1 x2", "_npi_insert_tensor"),
+        ("x0 x1 x2 x3 x4 x5 x6 x7", "_contrib_hawkesll"),
         ("x1 y0", "SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput SVMOutput"),
         ("y1", "CTCLoss Dropout _contrib_box_nms"),
         (
             "x0 x1 x2",
-            "RNN _random_pdf_uniform _random_pdf_normal _random_pdf_gamma _random_pdf_negative_binomial \
+            "RNN _contrib_DeformableConvolution _random_pdf_uniform _random_pdf_normal _random_pdf_gamma _random_pdf_negative_binomial \
              _random_pdf_generalized_negative_binomial",
         ),
         ("y0 y1", "_linalg_syevd"),
+        ("y0 y1 y2", "_npi_svd"),
+        ("x0 x1 x2 x3", "_contrib_ModulatedDeformableConvolution"),
     ];
     let ops = mxrs_ops::catalog();
     let mut wrong = Vec::new();

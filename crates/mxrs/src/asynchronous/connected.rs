@@ -55,7 +55,9 @@ impl Connection {
         let silence = match signs_of_life.silence {
             Some(silence) => silence,
             // Servers answer, even if a worker sends no signs of life.
-            None if role == Role::Worker && !settings.is_set("PS_HEARTBEAT_TIMEOUT") => WorkerOptions::default().silence,
+            None if role == Role::Worker && !settings.is_set("PS_HEARTBEAT_TIMEOUT") => {
+                WorkerOptions::default().silence
+            }
             // A server waits forever, as far as a duration can be added to a time.
             None => Duration::from_secs(u64::from(u32::MAX)),
         };

@@ -42,7 +42,7 @@ pub fn expand(graph: &mut Expansion<'_>, node: &Node, flow: &ControlFlow, bodies
         };
         mask = Some(taken);
         let mut values: Vec<Entry> = flow.inputs[1].iter().map(|input| current[*input]).collect();
-        // A variable that is no state stays as it was before the loop, even if it is the same input as a state.
+        // A variable that is not a state stays as it was before the loop, even if it is the same input as a state.
         for (variable, input) in flow.inputs[1].iter().enumerate() {
             if !states.contains(&variable) {
                 values[variable] = graph.entry(node.inputs[*input]);

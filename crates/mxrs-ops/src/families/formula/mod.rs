@@ -18,7 +18,7 @@ use mxrs_op::{
 };
 use mxrs_types::{DType, PartialShape, Result, Shape};
 pub use number::Number;
-use number::{Tape, Taped};
+use number::{Tape, Taped, Whole};
 use std::cell::RefCell;
 
 /// The tensors of a call of a formula.
@@ -85,6 +85,13 @@ pub trait Formula: Sized + 'static {
     /// Inputs of the gradient of which only the shape matters, in [`Self::BACKWARD_INPUTS`].
     const IGNORED_IN_BACKWARD: &'static [usize] = &[];
 
+    /// Element types of the first gradient of an output, for an operator whose outputs have other types than its inputs.
+    const BACKWARD_DTYPES: Option<&'static [DType]> = None;
+    /// Whether the operator computes sums of products with a weight.
+    const IS_PRODUCT: bool = false;
+    /// Whether integers are computed exactly, in 64 bits that wrap; otherwise they are computed as `f64`.
+    const IS_WHOLE: bool = false;
+
     /// Describes calls that are products of matrices.
     const PRODUCTS: Option<DescribeProducts> = None;
 
@@ -92,6 +99,16 @@ pub trait Formula: Sized + 'static {
     fn n_inputs(params: &Self::Params) -> usize {
         let _ = params;
         Self::INPUTS.len()
+    }
+
+    /// Names of the inputs of a call, if they are not the first ones of [`Self::INPUTS`].
+    fn input_names(params: &Self::Params) -> Vec<&'static str> {
+        Self::INPUTS[..Self::n_inputs(params)].to_vec()
+    }
+
+    /// The inputs of a call that have a gradient.
+    fn differentiated(params: &Self::Params) -> Vec<usize> {
+        (0..Self::n_inputs(params)).filter(|i| Self::VARIABLE.is_some() || Self::DIFFERENTIATED.contains(i)).collect()
     }
 
     /// Shape inference.
@@ -124,11 +141,6 @@ fn n_outputs<F: Formula>() -> usize {
     F::BACKWARD_INPUTS.len() - F::INPUTS.len()
 }
 
-/// The inputs of a call that have a gradient.
-fn differentiated<F: Formula>(params: &F::Params) -> Vec<usize> {
-    (0..F::n_inputs(params)).filter(|i| F::VARIABLE.is_some() || F::DIFFERENTIATED.contains(i)).collect()
-}
-
 fn has_no_gradient<F: Formula>() -> bool {
     F::DIFFERENTIATED.is_empty() && F::VARIABLE.is_none()
 }
@@ -149,6 +161,7 @@ pub fn define<F: Formula>() -> OpDef {
         precision: if F::IS_WIDEST { Precision::widest } else { Precision::float32 },
         accuracy: if F::PRODUCTS.is_some() { Accuracy::Product } else { F::ACCURACY },
         precision_float16: F::PRECISION_FLOAT16,
+        is_product: F::IS_PRODUCT,
         gradient: if has_none { Gradient::Zero } else { Gradient::By(gradient::<F>) },
         companions: || if has_no_gradient::<F>() { Vec::new() } else { vec![backward::<F>()] },
         products: F::PRODUCTS,
@@ -176,8 +189,8 @@ fn names<F: Formula, const IS_BACKWARD: bool>() -> InputNames {
         return InputNames::Fixed(all);
     }
     let chosen = match IS_BACKWARD {
-        false => |params: &OpParams| F::INPUTS[..F::n_inputs(params.get())].to_vec(),
-        true => |params: &OpParams| F::BACKWARD_INPUTS[..n_outputs::<F>() + F::n_inputs(params.get())].to_vec(),
+        false => |params: &OpParams| F::input_names(params.get()),
+        true => |params: &OpParams| [&F::BACKWARD_INPUTS[..n_outputs::<F>()], &F::input_names(params.get())].concat(),
     };
     InputNames::ByParams { all, chosen }
 }
@@ -196,21 +209,40 @@ pub fn forward<F: Formula>(
     outputs: &mut [RefOutput<'_>],
     _: RunMode,
 ) -> Result<()> {
+    let is_whole = |dtype: DType| !dtype.is_float();
+    if F::IS_WHOLE && is_whole(inputs[0].desc.dtype) && outputs.iter().all(|output| is_whole(output.desc.dtype)) {
+        let read = |input: &RefInput<'_>| numeric::read_integers(input).into_iter().map(Whole).collect();
+        return run::<F, Whole>(params, inputs, outputs, read, |output, results| {
+            numeric::write_integers(output, &results.iter().map(|Whole(value)| *value).collect::<Vec<i64>>());
+        });
+    }
+    run::<F, f64>(params, inputs, outputs, numeric::read, |output, results| numeric::write(output, results))
+}
+
+/// Computes the outputs with one kind of number.
+fn run<F: Formula, T: Number>(
+    params: &OpParams,
+    inputs: &[RefInput<'_>],
+    outputs: &mut [RefOutput<'_>],
+    read: impl Fn(&RefInput<'_>) -> Vec<T>,
+    write: impl Fn(&mut RefOutput<'_>, &[T]),
+) -> Result<()> {
     let params: &F::Params = params.get();
     let shapes: Vec<Shape> = outputs.iter().map(|output| output.desc.shape.clone()).collect();
-    let mut results: Vec<Vec<f64>> = shapes.iter().map(|shape| vec![0.0; shape.n_elements()]).collect();
+    let mut results: Vec<Vec<T>> = shapes.iter().map(|shape| vec![T::of(0.0); shape.n_elements()]).collect();
+    let numbers: Vec<Vec<T>> = inputs.iter().map(read).collect();
     let values: Vec<Vec<f64>> = inputs.iter().map(numeric::read).collect();
     let tensors = Tensors {
         inputs: &shapes_of(inputs),
         outputs: &shapes,
         dtype: inputs[0].desc.dtype,
-        read: &|input, at| values[input][at],
+        read: &|input, at| numbers[input][at],
         values: &values,
     };
     for part in 0..F::n_parts(params, tensors.inputs, &shapes) {
         F::part(params, &tensors, part, &mut |output, at, value| results[output][at] = value)?;
     }
-    outputs.iter_mut().zip(results).for_each(|(output, values)| numeric::write(output, &values));
+    outputs.iter_mut().zip(results).for_each(|(output, values)| write(output, &values));
     Ok(())
 }
 
@@ -221,7 +253,7 @@ fn gradient<F: Formula>(params: &OpParams, scope: &mut dyn GradientScope) -> Ans
     let attrs = params_of(scope);
     let made = scope.call(F::BACKWARD, attrs, &inputs)?;
     let mut answers = vec![None; n];
-    differentiated::<F>(params.get()).into_iter().zip(made).for_each(|(i, made)| answers[i] = Some(made));
+    F::differentiated(params.get()).into_iter().zip(made).for_each(|(i, made)| answers[i] = Some(made));
     Ok(answers)
 }
 
@@ -229,12 +261,12 @@ fn backward<F: Formula>() -> OpDef {
     OpDef {
         summary: "gradient of an operator that is a formula",
         inputs: names::<F, true>(),
-        n_outputs: OutputCount::ByParams(|params| differentiated::<F>(params.get()).len()),
-        n_visible: OutputCount::ByParams(|params| differentiated::<F>(params.get()).len()),
+        n_outputs: OutputCount::ByParams(|params| F::differentiated(params.get()).len()),
+        n_visible: OutputCount::ByParams(|params| F::differentiated(params.get()).len()),
         infer_shape: |params, inputs, outputs| {
             let (ograds, inputs) = inputs.split_at_mut(n_outputs::<F>());
             let mut shared = |inputs: &mut [PartialShape]| {
-                let mut pairs = differentiated::<F>(params.get()).into_iter().zip(outputs.iter_mut());
+                let mut pairs = F::differentiated(params.get()).into_iter().zip(outputs.iter_mut());
                 pairs.try_for_each(|(i, output)| unify(&mut inputs[i], output, "data"))
             };
             shared(inputs)?;
@@ -244,7 +276,7 @@ fn backward<F: Formula>() -> OpDef {
         infer_dtype: |params, inputs, outputs| {
             let (ograds, inputs) = inputs.split_at_mut(n_outputs::<F>());
             let mut shared = |inputs: &mut [Option<DType>]| {
-                let mut pairs = differentiated::<F>(params.get()).into_iter().zip(outputs.iter_mut());
+                let mut pairs = F::differentiated(params.get()).into_iter().zip(outputs.iter_mut());
                 pairs.try_for_each(|(i, output)| unify_dtypes([&mut inputs[i], output], "data"))
             };
             shared(inputs)?;
@@ -252,12 +284,19 @@ fn backward<F: Formula>() -> OpDef {
             shared(inputs)
         },
         // Integers have no gradients.
-        dtypes: if F::DTYPES.len() > FLOATS.len() { FLOATS } else { F::DTYPES },
+        dtypes: F::BACKWARD_DTYPES.unwrap_or(if F::DTYPES.len() > FLOATS.len() { FLOATS } else { F::DTYPES }),
         accuracy: F::ACCURACY,
+        is_product: F::IS_PRODUCT,
         ignored_inputs: F::IGNORED_IN_BACKWARD,
         reference: Some(run_backward::<F>),
         samples: || {
-            samples_of(&define::<F>(), |sample, outputs| Some([&outputs[..n_outputs::<F>()], &sample.inputs].concat()))
+            let n = n_outputs::<F>();
+            let mut samples =
+                samples_of(&define::<F>(), |sample, outputs| Some([&outputs[..n], &sample.inputs].concat()));
+            if let Some([only]) = F::BACKWARD_DTYPES {
+                samples.iter_mut().flat_map(|s| &mut s.inputs[..n]).for_each(|ograd| ograd.dtype = Some(*only));
+            }
+            samples
         },
         ..OpDef::new(F::BACKWARD).params::<F::Params>()
     }
@@ -281,7 +320,7 @@ fn run_backward<F: Formula>(
         .collect();
     let ograds: Vec<Vec<f64>> = ograds.iter().map(numeric::read).collect();
     let mut sums: Vec<Vec<f64>> = in_shapes.iter().map(|shape| vec![0.0; shape.n_elements()]).collect();
-    let differentiated = differentiated::<F>(params);
+    let differentiated = F::differentiated(params);
     let mut tape = Tape::default();
     for part in 0..F::n_parts(params, &in_shapes, &out_shapes) {
         let read_at = RefCell::new(Vec::new());

@@ -64,6 +64,47 @@ impl Number for f64 {
     }
 }
 
+/// An integer of 64 bits that wraps. Functions other than sums and products are computed as `f64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole(pub i64);
+
+impl Number for Whole {
+    fn of(value: f64) -> Self {
+        Self(value as i64)
+    }
+    fn value(self) -> f64 {
+        self.0 as f64
+    }
+    fn apply(self, value: f64, _: f64) -> Self {
+        Self::of(value)
+    }
+}
+
+macro_rules! wrapping {
+    ($($trait:ident $function:ident $with:expr;)*) => {
+        $(impl $trait for Whole {
+            type Output = Self;
+            fn $function(self, other: Self) -> Self {
+                Self($with(self.0, other.0))
+            }
+        })*
+    };
+}
+
+wrapping! {
+    Add add i64::wrapping_add;
+    Sub sub i64::wrapping_sub;
+    Mul mul i64::wrapping_mul;
+    Div div crate::numeric::divide_integers;
+}
+
+impl Neg for Whole {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(self.0.wrapping_neg())
+    }
+}
+
 /// One operation: its operands, and the derivatives of its result with respect to them.
 #[derive(Clone, Copy)]
 struct Node {
@@ -190,6 +231,15 @@ impl Neg for Taped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_keep_all_bits_and_wrap() {
+        let large = Whole((1 << 53) + 1);
+        assert_eq!(large + Whole(1), Whole((1 << 53) + 2));
+        assert_eq!(Whole(i64::MAX) + Whole(1), Whole(i64::MIN));
+        assert_eq!(-Whole(3) * Whole(2) - Whole(1), Whole(-7));
+        assert_eq!(Whole(-7) / Whole(2), Whole(-3));
+    }
 
     #[test]
     fn slopes_are_those_of_the_formula() {
