@@ -1,12 +1,8 @@
-//! NumPy's random numbers. Each parameter is a number, or, if it is `None`, a tensor input; tensors broadcast to `size`, or
-//! decide the shape together if there is no size. In `_npi_uniform_n` and `_npi_normal_n`, `size` comes before the axes of
-//! the tensors.
+//! NumPy's random numbers. Each parameter is a number, or, if it is `None`, a tensor input; tensors broadcast to `size`, or decide
+//! the shape together if there is no size. In `_npi_uniform_n` and `_npi_normal_n`, `size` comes before the axes of the tensors.
 //!
-//! Gradient: of tensors of the location and the scale, if the result is location + scale · noise. The noise is a hidden
-//! output. All other gradients are zero.
-//!
-//! Dtypes: float32, or as the parameter `dtype` says; tensors f32 f64 f16 bf16. The numbers differ from MXNet's, the
-//! distributions do not.
+//! Gradient: of tensors of the location and the scale, if the result is location + scale · noise, with the noise as a hidden output.
+//! All others are zero. Dtypes: float32, or the parameter `dtype`; tensors f32 f64 f16 bf16. Only the numbers differ from MXNet's.
 
 use crate::dtypes::{FLOATS, FloatWord, dtype_of};
 use crate::families::broadcast::{positions, whole_shape};
