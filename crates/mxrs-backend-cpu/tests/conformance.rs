@@ -216,8 +216,9 @@ fn takes_every_update() {
     let ops = mxrs_ops::catalog();
     let backend = CpuBackend::new(&Team::serial());
     let private = ops.companions().filter(|op| op.name.ends_with("_update") || op.name.ends_with("_compression"));
-    let listed: Vec<&str> =
-        mxrs_ops::declared_in().filter(|(file, _)| file.starts_with("optim/")).map(|(_, op)| op.name).collect();
+    let listed = mxrs_ops::declared_in().filter(|(file, _)| file.starts_with("optim/")).map(|(_, op)| op.name);
+    // `reset_arrays` only fills arrays with zeros.
+    let listed: Vec<&str> = listed.filter(|name| *name != "reset_arrays").collect();
     let updates = ops.iter().filter(|op| listed.contains(&op.name)).chain(private);
     let mut n_taken = 0;
     for op in updates {

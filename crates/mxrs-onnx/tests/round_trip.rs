@@ -247,6 +247,9 @@ fn extreme_numbers_are_errors_and_no_panics() {
     let mut n_models = 0;
     for op in mxrs_ops::catalog().iter() {
         for sample in (op.samples)().iter().filter(|sample| !sample.is_train) {
+            if op.parse(&sample.attrs).is_ok_and(|params| op.n_outputs.get(&params) == 0) {
+                continue; // A graph needs a head.
+            }
             let (graph, names) = one_call(op, sample);
             let inputs = names.iter().zip(&sample.inputs).map(|(name, input)| (name.as_str(), input.shape.clone()));
             let Ok(model) = export(&graph, [], &ExportOptions::new(inputs)) else { continue };

@@ -43,12 +43,12 @@ fn built_operators_describe_themselves_as_mxnet_does() {
             .into_iter()
             .map(|(name, text)| (name.to_string(), text.to_string()))
             .chain(op.param_specs.iter().map(|p| (p.name.to_string(), p.type_text.clone())))
+            .map(spelt)
             .collect();
         // MXNet lists the tensors first or the parameters first. The order makes no difference to a call. Subgraphs are always
         // first.
-        let is_tensor = |text: &str| text.starts_with("NDArray-or-Symbol") || text == "Symbol";
         let (mut tensors, others): (Vec<_>, Vec<_>) =
-            recorded.params.iter().cloned().map(spelt).partition(|(_, text)| is_tensor(text));
+            recorded.params.iter().cloned().map(spelt).partition(|(_, text)| text.starts_with("NDArray-or-Symbol"));
         tensors.extend(others);
         if op.name == "_CrossDeviceCopy" {
             // MXNet has no function for calls of this operator, so it describes no argument.

@@ -15,8 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Operators that move or drop elements. They keep the type of their input. MXNet's lists for bfloat16 do not contain them, or
 /// contain them among those in float32, and its lists for float16 do so with some of them.
-const MOVES: [&str; 48] = [
+const MOVES: [&str; 52] = [
     "_copy",
+    "_image_crop",
+    "_image_flip_left_right",
+    "_image_flip_top_bottom",
+    "_npi_pad",
     "_copyto",
     "_CrossDeviceCopy",
     "_np_copy",

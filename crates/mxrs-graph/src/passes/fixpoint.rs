@@ -115,10 +115,9 @@ pub(super) fn run<T: Attribute>(graph: &Graph, entries: &mut [T], visits: Visits
                     for other in touched {
                         // The call that was just visited is queued again too, because its inference function may use what it
                         // has inferred. That of control flow has done so already.
-                        if !graph.node(other).is_variable()
-                            && !(other == id && node.is_control_flow())
-                            && !std::mem::replace(&mut is_queued[other.index()], true)
-                        {
+                        let is_done = other == id && node.is_control_flow();
+                        let is_call = !graph.node(other).is_variable();
+                        if is_call && !is_done && !std::mem::replace(&mut is_queued[other.index()], true) {
                             push(&mut queue, other, visits);
                         }
                     }

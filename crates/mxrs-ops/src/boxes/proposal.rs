@@ -15,7 +15,8 @@ use crate::inference::{OP, bad_attribute, learn, learn_dim, require_ndim, unify_
 use crate::numeric;
 use mxrs_op::param::{Floats, Parameters};
 use mxrs_op::{
-    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode,
+    Sample, op_params,
 };
 use mxrs_types::{DType, Error, PartialShape, Result};
 
@@ -56,6 +57,7 @@ fn define(name: &'static str, summary: &'static str, infer_shape: Infer, samples
         summary,
         inputs: InputNames::Fixed(&["cls_prob", "bbox_pred", "im_info"]),
         n_outputs: OutputCount::Fixed(2),
+        precision: Precision::widest,
         n_visible: OutputCount::ByParams(|params| 1 + usize::from(params.get::<ProposalParams>().output_score)),
         output_names: &["output", "score"],
         infer_shape,

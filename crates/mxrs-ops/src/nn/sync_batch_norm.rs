@@ -18,8 +18,7 @@ use crate::families::gradients::params_of;
 use crate::inference::learn_dtype;
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Gradient, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode, Sample,
-    op_params,
+    Accuracy, Gradient, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
 };
 use mxrs_types::{DType, Error, PartialShape, Result};
 
@@ -101,7 +100,6 @@ pub fn define() -> OpDef {
         rewrites: |params, is_train| params.get::<SyncBatchNormParams>().of_one_device().rewrites(is_train),
         init_hints: &[("moving_mean", r#"["zero", {}]"#), ("moving_var", r#"["one", {}]"#)],
         accuracy: Accuracy::Reduction,
-        precision: Precision::follows,
         gradient: Gradient::By(|_, scope| {
             let mut answers = vec![None; scope.n_inputs()];
             if scope.has_out_grad(0) {

@@ -10,7 +10,7 @@
 use super::roi_pooling::image_of;
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{bad_attribute, learn, learn_dim, require_ndim};
-use mxrs_op::{Fill, OpDef, Sample, op_params};
+use mxrs_op::{Fill, OpDef, Precision, Sample, op_params};
 use mxrs_types::{PartialShape, Result};
 
 op_params! {
@@ -122,5 +122,5 @@ impl Formula for PsroiPooling {
 
 /// Defines the operator `_contrib_PSROIPooling`.
 pub fn define() -> OpDef {
-    formula::define::<PsroiPooling>()
+    OpDef { precision: Precision::widest, ..formula::define::<PsroiPooling>() }
 }

@@ -75,7 +75,9 @@ fn run<'a>(ops: &'a OpSet, op: &OpDef, attrs: Attrs) -> Option<Reads<'a>> {
 
 /// Names of the forward tensors that the gradient of `op` reads: `x0`, `x1`, … for inputs and `y0`, … for outputs.
 fn kept(ops: &OpSet, op: &OpDef) -> Vec<String> {
-    let Some(scope) = run(ops, op, (op.samples)().swap_remove(0).attrs) else { return Vec::new() };
+    // Control flow has no samples.
+    let Some(sample) = (op.samples)().into_iter().next() else { return Vec::new() };
+    let Some(scope) = run(ops, op, sample.attrs) else { return Vec::new() };
     let name = |v: u32| match (v as usize).checked_sub(scope.n_inputs) {
         None => format!("x{v}"),
         Some(output) => format!("y{output}"),

@@ -18,9 +18,11 @@ impl Module {
         self.kvstore().map_or(1, |store| store.num_workers())
     }
 
-    /// The number of workers whose gradients the store sums. An asynchronous store updates by the gradient of one worker.
+    /// The number of workers by whose batch gradients are divided, because the store sums their gradients. An asynchronous store
+    /// updates by the gradient of one worker, and MXNet's module leaves this division to the program with other stores.
     pub(super) fn n_summed_workers(&self) -> usize {
-        self.workers().map_or(1, |store| store.num_workers())
+        let sums = |store: &&Arc<dyn KvStore>| matches!(store.store_type().family(), Family::DistSync | Family::P3);
+        self.kvstore().filter(sums).map_or(1, |store| store.num_workers())
     }
 
     /// Whether this is the worker that writes checkpoints.

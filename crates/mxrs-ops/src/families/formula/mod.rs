@@ -216,7 +216,7 @@ pub fn forward<F: Formula>(
             numeric::write_integers(output, &results.iter().map(|Whole(value)| *value).collect::<Vec<i64>>());
         });
     }
-    run::<F, f64>(params, inputs, outputs, numeric::read, |output, results| numeric::write(output, results))
+    run::<F, f64>(params, inputs, outputs, numeric::read, numeric::write)
 }
 
 /// Computes the outputs with one kind of number.
