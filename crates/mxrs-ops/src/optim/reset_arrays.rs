@@ -4,7 +4,7 @@
 
 use crate::dtypes::NUMBERS;
 use crate::inference::bad_attribute;
-use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, Precision, Sample, op_params};
+use mxrs_op::{Accuracy, InputNames, OpDef, OpParams, OutputCount, Sample, op_params};
 use mxrs_types::{DType, Result};
 
 op_params! {
@@ -61,7 +61,6 @@ pub fn define() -> OpDef {
                 of("empty", "2", &[&[0, 3], &[2]]),
             ]
         },
-        precision_float16: Some(Precision::follows),
         ..OpDef::new("reset_arrays").params::<ResetParams>()
     }
 }

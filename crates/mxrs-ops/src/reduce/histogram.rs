@@ -11,7 +11,8 @@ use crate::families::nameless::DoublesOrNone;
 use crate::inference::{OP, bad_attribute, learn, learn_dtype, require_ndim, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, RefInput, RefOutput, RunMode, Sample, op_params,
+    Accuracy, Fill, Gradient, InputNames, OpDef, OpParams, OutputCount, Precision, RefInput, RefOutput, RunMode,
+    Sample, op_params,
 };
 use mxrs_types::{DType, Error, PartialShape, Result};
 
@@ -48,6 +49,7 @@ impl HistogramParams {
 pub fn define() -> OpDef {
     OpDef {
         aliases: &["_npi_histogram"],
+        precision_float16: Some(Precision::follows),
         summary: "numbers of elements in bins",
         inputs: InputNames::ByParams {
             all: &["data", "bins"],

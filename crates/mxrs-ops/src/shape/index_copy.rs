@@ -9,7 +9,7 @@ use crate::dtypes::MOVABLE;
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, learn_dim, require_ndim, unify, unify_dtypes};
 use mxrs_op::param::NoParams;
-use mxrs_op::{Accuracy, Fill, OpDef, Sample};
+use mxrs_op::{Accuracy, Fill, OpDef, OpParams, Precision, Sample};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
 struct IndexCopy;
@@ -26,6 +26,7 @@ impl Formula for IndexCopy {
     const DTYPES: &'static [DType] = MOVABLE;
     const IS_WHOLE: bool = true;
     const ACCURACY: Accuracy = Accuracy::Elementwise;
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
 
     fn infer_shape(_: &NoParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let ([old, index, new], [out]) = (inputs, outputs) else { return Ok(()) };

@@ -8,7 +8,7 @@
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{learn_dim, require_ndim, unify};
 use mxrs_op::param::NoParams;
-use mxrs_op::{Accuracy, Fill, OpDef, Sample};
+use mxrs_op::{Accuracy, Fill, OpDef, OpParams, Precision, Sample};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
 /// Functions that define the operators.
@@ -46,6 +46,7 @@ impl Formula for FillElement {
     const DIFFERENTIATED: &'static [usize] = &[0, 1];
     const IGNORED_IN_BACKWARD: &'static [usize] = &[1, 2];
     const ACCURACY: Accuracy = Accuracy::Elementwise;
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
 
     fn infer_shape(_: &NoParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let ([lhs, mhs, rhs], [out]) = (inputs, outputs) else { return Ok(()) };
@@ -86,6 +87,7 @@ impl Formula for OneHot {
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "lhs", "rhs"];
     const DIFFERENTIATED: &'static [usize] = &[];
     const ACCURACY: Accuracy = Accuracy::Exact;
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
 
     fn infer_shape(_: &NoParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let ([lhs, rhs], [out]) = (inputs, outputs) else { return Ok(()) };

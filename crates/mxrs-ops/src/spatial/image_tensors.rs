@@ -11,7 +11,7 @@ use crate::dtypes::NUMBERS;
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::inference::{OP, bad_attribute, learn, learn_dtype, unify};
 use mxrs_op::param::{Floats, NoParams};
-use mxrs_op::{Accuracy, OpDef, Sample, op_params};
+use mxrs_op::{Accuracy, OpDef, OpParams, Precision, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_params! {
@@ -39,6 +39,7 @@ impl Formula for ToTensor {
     const DTYPES: &'static [DType] = NUMBERS;
     const BACKWARD_DTYPES: Option<&'static [DType]> = Some(&[DType::F32]);
     const ACCURACY: Accuracy = Accuracy::Elementwise;
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
 
     fn infer_shape(_: &NoParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let turn = |shape: &PartialShape, order: [usize; 3]| {
@@ -97,6 +98,7 @@ impl Formula for Normalize {
     const BACKWARD: &'static str = "_backward_image_normalize";
     const IGNORED_IN_BACKWARD: &'static [usize] = &[1];
     const ACCURACY: Accuracy = Accuracy::Elementwise;
+    const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = Some(Precision::follows);
 
     fn infer_shape(params: &NormalizeParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         unify(&mut inputs[0], &mut outputs[0], "output")?;
