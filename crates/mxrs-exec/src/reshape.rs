@@ -49,7 +49,7 @@ impl Executor {
         let is_named = |name: &str| shapes.iter().any(|(named, _)| *named == name);
         let mut variables = Variables { known, arrays: Vec::new(), bound: FxHashMap::default() };
         let mut gradients = Vec::new();
-        for (index, (name, old)) in self.arrays().iter().enumerate() {
+        for (name, old) in self.arrays() {
             let (Some(old_id), Some(id)) = (self.graph.find(name), graph.find(name)) else { continue };
             let shape = variables.known.shapes[graph.output_id(id, 0).index()].clone();
             if *old.shape() != shape && !is_named(name) && !options.partial_shaping {
@@ -63,6 +63,7 @@ impl Executor {
             if let Some(gradient) = self.gradients().iter().find(|g| g.name == *name) {
                 gradients.push((name.clone(), self.resized(name, &gradient.array, &shape, options)?));
             }
+            let index = variables.arrays.len();
             variables.arrays.push((name.clone(), self.resized(name, old, &shape, options)?));
             if let Some(bound) = self.variables.bound.get(&old_id) {
                 let is_constant = bound.is_constant && !is_named(name);

@@ -103,10 +103,10 @@ pub(crate) fn constructor(settings: &Settings) -> Constructor {
 impl Connection {
     fn of(settings: &Settings) -> Self {
         let distributed = &settings.distributed;
-        let SignsOfLife { heartbeat, silence, .. } = SignsOfLife::of(settings);
+        let signs_of_life = SignsOfLife::of(settings);
         let options = GroupOptions {
-            heartbeat,
-            silence,
+            heartbeat: signs_of_life.heartbeat,
+            silence: signs_of_life.silence,
             patience: Duration::from_secs(distributed.patience_s.get()),
             window: distributed.water_mark.unwrap_or(GroupOptions::default().window),
         };
@@ -126,7 +126,7 @@ impl Connection {
             role: distributed.role,
             in_slices: distributed.transport == Transport::P3,
             job,
-            signs_of_life: SignsOfLife::of(settings),
+            signs_of_life,
         }
     }
 

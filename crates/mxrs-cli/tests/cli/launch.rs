@@ -13,6 +13,13 @@ fn shells(n: &str, more: &[&str], script: &str) -> Ran {
     mxrs_with(&[PATH], [&["launch", "-n", n], more, &["--", "sh", "-c", script]].concat())
 }
 
+/// Starts a job of `n` workers that runs this command, without waiting for it.
+fn launched(n: &str, command: &[&str], temporary: (&str, &str)) -> Killed {
+    let mut launch = Command::new(env!("CARGO_BIN_EXE_mxrs"));
+    launch.args(["launch", "-n", n, "--"]).args(command).env_clear().envs([PATH, temporary]).stderr(Stdio::null());
+    Killed(launch.spawn().unwrap())
+}
+
 #[test]
 fn workers_get_their_variables_and_their_lines_are_marked() {
     let script = "echo $DMLC_ROLE $DMLC_RANK $DMLC_TASK_ID of $DMLC_NUM_WORKER, $RANK $LOCAL_RANK of $WORLD_SIZE, \
@@ -65,22 +72,8 @@ fn is_running(line: &[u8]) -> bool {
 fn a_second_signal_ends_workers_that_do_not_end_by_the_first() {
     let dir = tempfile::tempdir().unwrap();
     let temporary = ("TMPDIR", dir.path().to_str().unwrap());
-    let launch = Command::new(env!("CARGO_BIN_EXE_mxrs"))
-        .args([
-            "launch",
-            "-n",
-            "1",
-            "--",
-            "sh",
-            "-c",
-            "trap '' TERM; touch \"$TMPDIR/ready\"; sleep 62.25; sleep 62.25",
-        ])
-        .env_clear()
-        .envs([PATH, temporary])
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut launch = Killed(launch);
+    let script = "trap '' TERM; touch \"$TMPDIR/ready\"; sleep 62.25; sleep 62.25";
+    let mut launch = launched("1", &["sh", "-c", script], temporary);
     wait_until("the worker runs", || dir.path().join("ready").exists());
     let signal = |launch: &Killed| {
         let sent = Command::new("kill").args(["-TERM", &launch.0.id().to_string()]).status();
@@ -141,14 +134,7 @@ fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
 fn a_job_is_listed_and_killed_by_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let temporary = ("TMPDIR", dir.path().to_str().unwrap());
-    let launch = Command::new(env!("CARGO_BIN_EXE_mxrs"))
-        .args(["launch", "-n", "2", "--", "sleep", "61.5"])
-        .env_clear()
-        .envs([PATH, temporary])
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut launch = Killed(launch);
+    let mut launch = launched("2", &["sleep", "61.5"], temporary);
     let list = || mxrs_with(&[temporary], ["kill"]).ok();
     wait_until("the job is listed", || list().contains("2 processes  sleep 61.5"));
     let name = list().split_whitespace().next().unwrap().to_owned();

@@ -30,6 +30,10 @@ op_params! {
     }
 }
 
+/// The largest size of a side of the result. Each position has taps that take a hundred times the memory of a pixel, so a few
+/// bytes of a file could ask for more memory than the result itself.
+const MOST: usize = 1 << 20;
+
 /// Interpolation between pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -57,8 +61,9 @@ impl ResizeParams {
 
     /// The height and width of the result for those of the image.
     fn sizes(&self, [height, width]: [usize; 2]) -> Result<[usize; 2]> {
-        let wrong = || bad_attribute("_image_resize", "size", "one or two positive sizes", self.size.to_text());
-        let read = |size: i64| usize::try_from(size).ok().filter(|size| *size > 0 && *size < 1 << 31).ok_or_else(wrong);
+        let expected = format!("one or two sizes that give sides of 1 to {MOST} pixels");
+        let wrong = || bad_attribute("_image_resize", "size", expected.as_str(), self.size.to_text());
+        let read = |size: i64| usize::try_from(size).ok().filter(|size| *size <= MOST).ok_or_else(wrong);
         let sizes = match self.size.0.as_slice() {
             [size] if self.keep_ratio => {
                 let (size, shorter) = (read(*size)?, height.min(width));
@@ -70,7 +75,7 @@ impl ResizeParams {
             [width, height] => [read(*height)?, read(*width)?],
             _ => return Err(wrong()),
         };
-        if sizes.contains(&0) { Err(wrong()) } else { Ok(sizes) }
+        if sizes.iter().all(|size| (1..=MOST).contains(size)) { Ok(sizes) } else { Err(wrong()) }
     }
 }
 
@@ -308,4 +313,31 @@ fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>]
 /// Defines the operator `_image_resize`.
 pub fn define() -> OpDef {
     OpDef { reference: Some(run), ..formula::define::<Resize>() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs_op::Attrs;
+
+    #[test]
+    fn sizes_of_results_are_limited() {
+        let op = define();
+        let infer = |size: &str, keep_ratio: &str, image: [usize; 3]| {
+            let params = op.parse(&Attrs::from([("size", size), ("keep_ratio", keep_ratio)]))?;
+            let mut outputs = [PartialShape::unknown()];
+            op.infer_shapes(&params, &mut [PartialShape::from(Shape::from(image))], &mut outputs)?;
+            Ok::<_, Error>(outputs[0].to_string())
+        };
+        assert_eq!(infer("(1048576, 1)", "0", [2, 2, 3]).unwrap(), "(1, 1048576, 3)");
+        for (size, keep_ratio, image) in [
+            ("(1048577, 1)", "0", [2, 2, 3]),
+            ("(1, -1)", "0", [2, 2, 3]),
+            ("2", "1", [1, 1 << 20, 1]),
+            ("0", "0", [2, 2, 3]),
+        ] {
+            let error = infer(size, keep_ratio, image).unwrap_err().to_string();
+            assert!(error.contains("sides of 1 to 1048576 pixels") && error.contains("size"), "{error}");
+        }
+    }
 }

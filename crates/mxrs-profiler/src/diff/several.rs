@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 /// The number of pairs that the error of all operators is worth, compared with those of one.
 const PRIOR_PAIRS: f64 = 4.0;
-/// How often the machine and the effects are estimated in turn; later rounds change nothing.
+/// How often the machine and the effects are estimated in turn.
 const ROUNDS: usize = 5;
 /// Errors that are estimated from about eight differences. For the factor, see [`Errors::log_factor`].
 const ERRORS: Errors = Errors { freedom: 8.0, log_factor: -0.950_11 };
@@ -80,8 +80,8 @@ pub(super) fn join(pairs: &[Comparison], options: Options) -> Comparison {
     let usual = ((MACHINE.powi(2) + of_machine) / n / n).sqrt();
     let is_founded = pairs.len() >= FEWEST || pairs.iter().all(|pair| pair.iterations.iter().all(|n| *n >= FEWEST));
 
-    let votes = votes(&operators, &fitted.effects);
-    let (machine, machine_variance, certainties) = model::posterior(&votes, usual, ERRORS);
+    let of_all = votes(&operators, &fitted.effects);
+    let (machine, machine_variance, certainties) = model::posterior(&of_all, usual, ERRORS);
     let effect = |(effect, variance): (f64, f64), certainty: f64| Effect {
         log_ratio: effect - machine,
         error: (variance + machine_variance).sqrt(),
@@ -89,8 +89,8 @@ pub(super) fn join(pairs: &[Comparison], options: Options) -> Comparison {
         is_founded,
     };
     let of_operators =
-        votes.iter().zip(&certainties).map(|(vote, certainty)| vote.map(|vote| effect(vote, *certainty)));
-    let of_nodes = self::votes(&nodes, &effects(&nodes, &fitted.machines)).into_iter().map(|vote| {
+        of_all.iter().zip(&certainties).map(|(vote, certainty)| vote.map(|vote| effect(vote, *certainty)));
+    let of_nodes = votes(&nodes, &effects(&nodes, &fitted.machines)).into_iter().map(|vote| {
         let certainty =
             |(own, variance): (f64, f64)| model::certainty_of_node(own - machine, variance + machine_variance, ERRORS);
         vote.map(|vote| effect(vote, certainty(vote)))
