@@ -1,5 +1,6 @@
 //! Binds and runs random graphs from a generator of random numbers. Coverage does not guide the inputs, so several times as
 //! many graphs run per second as under libFuzzer. Goes on after a panic; an error of the address sanitizer ends the program.
+//! Panics of kernels count too, although the engine turns them into errors.
 //!
 //! Arguments: the number of graphs, the seed, and the folder for the inputs that panicked. Such an input is one of the
 //! fuzz target `run_graph`.
@@ -8,13 +9,18 @@ use arbitrary::Unstructured;
 use mxrs_fuzz::graph::random_graph;
 use mxrs_fuzz::run::{Case, OPS, run, through_symbol_file};
 use mxrs_op::OpDef;
-use std::panic::catch_unwind;
+use mxrs_symbol::graph_to_file;
+use std::panic::{catch_unwind, set_hook};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Graphs between two lines of progress.
 const STRIDE: u64 = 50_000;
+
+/// Number of panics, including those that are caught.
+static PANICS: AtomicU64 = AtomicU64::new(0);
 
 /// SplitMix64 (Steele et al. 2014).
 struct Random(u64);
@@ -37,6 +43,14 @@ fn run_one(ops: &[Arc<OpDef>], bytes: &[u8]) -> bool {
     true
 }
 
+/// The graph of an input as a symbol file, and its variables.
+fn describe(ops: &[Arc<OpDef>], bytes: &[u8]) -> String {
+    match random_graph(ops, 6, &mut Unstructured::new(bytes)) {
+        Ok(Some(random)) => format!("{}\n{:?}", graph_to_file(&random.graph).to_json(), random.variables),
+        _ => "no graph".into(),
+    }
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [n_graphs, seed, folder] = &arguments[..] else {
@@ -47,16 +61,21 @@ fn main() -> ExitCode {
         eprintln!("random_graphs: the number of graphs and the seed must be numbers");
         return ExitCode::from(2);
     };
+    set_hook(Box::new(|panic| {
+        PANICS.fetch_add(1, Ordering::Relaxed);
+        eprintln!("random_graphs: {panic}");
+    }));
     let ops: Vec<Arc<OpDef>> = OPS.iter().chain(OPS.companions()).cloned().collect();
     let (mut random, mut n_run, mut n_inputs, mut n_panics) = (Random(seed), 0, 0, 0);
     while n_run < n_graphs {
         let n_bytes = 16 + random.next() % 240;
         let bytes: Vec<u8> = (0..n_bytes).map(|_| random.next() as u8).collect();
+        let before = PANICS.load(Ordering::Relaxed);
         let ran = catch_unwind(|| run_one(&ops, &bytes));
-        if ran.is_err() {
+        if PANICS.load(Ordering::Relaxed) > before {
             n_panics += 1;
             let path = Path::new(folder).join(format!("panic-{seed}-{n_inputs}"));
-            eprintln!("random_graphs: a panic; the input is {}", path.display());
+            eprintln!("random_graphs: a panic; the input is {}:\n{}", path.display(), describe(&ops, &bytes));
             if let Err(error) = std::fs::write(&path, &bytes) {
                 eprintln!("random_graphs: writing {}: {error}", path.display());
             }

@@ -35,11 +35,16 @@ pub enum Kernels {
 }
 
 impl Kernels {
-    /// The cargo flags that build every package with these kernels. Builds with oneDNN are always in release mode; another
-    /// step of the suite makes the debug build without it.
+    /// The cargo flags that build every package with these kernels. Builds with oneDNN are optimized, by the profile `suite`;
+    /// another step of the suite makes the debug build without it.
     pub fn workspace_flags(self) -> Vec<String> {
+        self.workspace_flags_of("suite")
+    }
+
+    /// The same flags, with another profile for builds with oneDNN.
+    pub fn workspace_flags_of(self, profile: &str) -> Vec<String> {
         let flags = match self {
-            Kernels::OneDnn => vec!["--workspace", "--release", "--features"],
+            Kernels::OneDnn => vec!["--workspace", "--profile", profile, "--features"],
             Kernels::Own => vec!["--workspace"],
         };
         let features = (self == Kernels::OneDnn).then(|| NATIVE_FEATURES.join(","));
@@ -153,8 +158,8 @@ mod tests {
     fn only_builds_with_onednn_name_its_features() {
         assert_eq!(Kernels::Own.workspace_flags(), ["--workspace"]);
         let flags = Kernels::OneDnn.workspace_flags();
-        assert_eq!(flags[..3], ["--workspace", "--release", "--features"]);
-        assert!(flags[3].split(',').any(|feature| feature == "mxrs/onednn"), "{flags:?}");
+        assert_eq!(flags[..4], ["--workspace", "--profile", "suite", "--features"]);
+        assert!(flags[4].split(',').any(|feature| feature == "mxrs/onednn"), "{flags:?}");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //! A result of timing, if there is one, takes precedence over estimates.
 
 use crate::tune::{ChosenBy, Tuning};
-use mxrs_op::{Attrs, Backend, Kernel, Offer, OpCall, OpSet, PlannedKernel, TensorDesc};
+use mxrs_op::{Attrs, Backend, Kernel, Offer, OpCall, OpDef, OpParams, OpSet, PlannedKernel, TensorDesc};
 use mxrs_sync::Team;
-use mxrs_types::{Device, Error, Result};
+use mxrs_types::{DType, Device, Error, Result};
 use std::sync::Arc;
 
 /// A backend's refusal, for reports.
@@ -40,7 +40,7 @@ pub(crate) fn choose_tuned(
     (tuning, team): (Option<&Tuning>, &Team),
     node: &str,
 ) -> Result<Choice> {
-    expect_dtype(call)?;
+    expect_dtype_of(call)?;
     match tuning.map(|tuning| tuning.choose(backends, call, (device, team), node)).transpose()?.flatten() {
         Some(choice) => Ok(choice),
         None => choose(backends, call),
@@ -74,7 +74,7 @@ pub(crate) fn has_fast_kernel(backend: &dyn Backend, call: &OpCall<'_>) -> bool 
 /// Returns `NotBuilt` with all refusals if no backend can prepare a kernel, or an error if the operator does not support
 /// the element type.
 pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice> {
-    expect_dtype(call)?;
+    expect_dtype_of(call)?;
     let (offers, mut refusals) = offers(backends, call);
     for (offer, backend) in offers {
         match offer.build() {
@@ -93,15 +93,18 @@ pub fn choose(backends: &[Arc<dyn Backend>], call: &OpCall<'_>) -> Result<Choice
     Err(Error::not_built(format!("{} for {}", call.op.name, describe(call.inputs)), reason))
 }
 
-/// Returns an error if the operator does not support the element type of its first input.
-fn expect_dtype(call: &OpCall<'_>) -> Result<()> {
-    let Some(first) = call.inputs.first() else { return Ok(()) };
-    if call.op.dtypes.contains(&first.dtype) {
+fn expect_dtype_of(call: &OpCall<'_>) -> Result<()> {
+    call.inputs.first().map_or(Ok(()), |first| expect_dtype(call.op, call.params, first.dtype))
+}
+
+/// Returns an error if the operator does not support this element type of its first input.
+pub fn expect_dtype(op: &OpDef, params: &OpParams, first: DType) -> Result<()> {
+    if op.dtypes.contains(&first) {
         return Ok(());
     }
-    let name = call.op.input_names(call.params).into_iter().next().unwrap_or_default();
-    let taken: Vec<&str> = call.op.dtypes.iter().map(|dtype| dtype.name()).collect();
-    Err(Error::dtype(call.op.name, name, format!("one of {}", taken.join(", ")), first.dtype.name()))
+    let name = op.input_names(params).into_iter().next().unwrap_or_default();
+    let taken: Vec<&str> = op.dtypes.iter().map(|dtype| dtype.name()).collect();
+    Err(Error::dtype(op.name, name, format!("one of {}", taken.join(", ")), first.name()))
 }
 
 /// A kernel that copies between two layouts of one tensor.

@@ -204,6 +204,11 @@ impl Graph {
         &self.variables
     }
 
+    /// Whether some operator has output shapes that depend on values, so that the graph cannot be planned.
+    pub fn has_shapes_by_values(&self) -> bool {
+        self.nodes().iter().any(crate::Node::has_shapes_by_values)
+    }
+
     /// Whether a variable is an auxiliary state: some operator reads it at an auxiliary position. The operator may be in a
     /// subgraph. MXNet counts the auxiliary states of subgraphs as arguments.
     pub fn is_aux_state(&self, node: NodeId) -> bool {

@@ -58,6 +58,11 @@ impl Node {
         }
     }
 
+    /// Whether the output shapes of the call depend on the values of an input, so that inference cannot know them.
+    pub fn has_shapes_by_values(&self) -> bool {
+        self.op.as_ref().is_some_and(|op| op.by_values.is_some())
+    }
+
     /// Whether this is a variable.
     pub fn is_variable(&self) -> bool {
         self.op.is_none()

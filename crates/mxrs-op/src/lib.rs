@@ -28,6 +28,7 @@
 
 mod attrs;
 mod backend;
+mod by_values;
 mod call;
 mod control_flow;
 pub mod elements;
@@ -52,6 +53,7 @@ mod speed;
 
 pub use attrs::{Attrs, is_annotation_key};
 pub use backend::{Answer, Backend, DEFAULT_ALGORITHM, Offer, PlannedKernel};
+pub use by_values::{ByValues, ResolveCall, ResolvedCall};
 pub use call::{OpCall, TensorDesc};
 pub use control_flow::{ControlFlow, ControlFlowOp, ControlKind, DescribeControlFlow};
 pub use fused::{FUSED_OP, Fused, FusedCall, FusedValue, fused_op};

@@ -2,8 +2,8 @@
 
 use crate::param::{NoParams, ParamSpec, Parameters};
 use crate::{
-    Accuracy, Attrs, Combines, ControlFlowOp, DescribeProducts, Gradient, InputNames, Moves, OpCall, OpParams,
-    OutputCount, Pair, Pointwise, Precision, ReferenceFn, Sample, View, is_annotation_key,
+    Accuracy, Attrs, ByValues, Combines, ControlFlowOp, DescribeProducts, Gradient, InputNames, Moves, OpCall,
+    OpParams, OutputCount, Pair, Pointwise, Precision, ReferenceFn, Sample, View, is_annotation_key,
 };
 use mxrs_types::{DType, Error, ErrorKind, PartialShape, Result};
 use std::fmt;
@@ -35,6 +35,8 @@ pub struct OpDef {
     pub param_specs: Vec<ParamSpec>,
     /// Reads parameters from text. [`Self::params`] sets it. Callers use [`Self::parse`], which also refuses unknown keys.
     pub parse_with: fn(&Attrs) -> Result<OpParams>,
+    /// Whether calls may have attributes that [`Self::param_specs`] does not list.
+    pub has_open_params: bool,
     /// Names of the inputs.
     pub inputs: InputNames,
     /// How many of the last inputs are auxiliary states, which the operator may write in training.
@@ -79,6 +81,8 @@ pub struct OpDef {
     pub rewrites: fn(&OpParams, is_train: bool) -> &'static [usize],
     /// What the operator does with its subgraphs, if it is a control-flow operator. Such an operator has no kernel.
     pub control_flow: Option<ControlFlowOp>,
+    /// How to call the operator, if its output shapes depend on the values of an input. Such an operator has no kernel.
+    pub by_values: Option<ByValues>,
     /// Whether a call draws random numbers.
     pub is_random: fn(&OpParams, is_train: bool) -> bool,
     /// The gradient of the operator.
@@ -164,6 +168,7 @@ impl OpDef {
             summary: "",
             param_specs: Vec::new(),
             parse_with: parse_as::<NoParams>,
+            has_open_params: false,
             inputs: InputNames::Fixed(&["data"]),
             n_aux: 0,
             n_outputs: OutputCount::Fixed(1),
@@ -184,6 +189,7 @@ impl OpDef {
             ignored_inputs: &[],
             rewrites: |_, _| &[],
             control_flow: None,
+            by_values: None,
             is_random: |_, _| false,
             gradient: Gradient::Undefined,
             companions: Vec::new,
@@ -225,7 +231,7 @@ impl OpDef {
     /// Returns [`ErrorKind::Attribute`] if the operator does not have a key, a text is unreadable, or the parameters would
     /// give more than 65,536 inputs or outputs.
     pub fn parse(&self, attrs: &Attrs) -> Result<OpParams> {
-        for (key, value) in attrs.iter() {
+        for (key, value) in attrs.iter().filter(|_| !self.has_open_params) {
             let is_known = self.param_specs.iter().any(|p| p.name == key) || self.variable_count_key() == Some(key);
             if !is_annotation_key(key) && !is_known {
                 let known: Vec<&str> = self.param_specs.iter().map(|p| p.name).collect();
@@ -255,77 +261,6 @@ impl OpDef {
         Ok(params)
     }
 
-    /// Names of a call's inputs, auxiliary states last.
-    pub fn input_names(&self, params: &OpParams) -> Vec<String> {
-        match self.inputs {
-            InputNames::Fixed(names) => names.iter().map(|n| n.to_string()).collect(),
-            InputNames::ByParams { chosen, .. } => chosen(params).into_iter().map(String::from).collect(),
-            InputNames::Variable { prefix, count, .. } => (0..count(params)).map(|i| format!("{prefix}{i}")).collect(),
-            InputNames::Grouped { prefix, suffixes, count, .. } => {
-                let first = (0..count(params)).map(|i| format!("{prefix}{i}"));
-                let others = (0..count(params)).flat_map(|i| suffixes.iter().map(move |s| format!("{prefix}{i}{s}")));
-                first.chain(others).collect()
-            }
-            InputNames::Numbered { group, shared, count, .. } => {
-                let groups = (0..count(params)).flat_map(|i| group.iter().map(move |name| format!("{name}_{i}")));
-                groups.chain(shared.iter().map(|name| name.to_string())).collect()
-            }
-        }
-    }
-
-    /// Number of a call's inputs, including auxiliary states. Does not make their names.
-    pub fn n_inputs(&self, params: &OpParams) -> usize {
-        match self.inputs {
-            InputNames::Fixed(names) => names.len(),
-            InputNames::ByParams { chosen, .. } => chosen(params).len(),
-            InputNames::Variable { count, .. } => count(params),
-            InputNames::Grouped { suffixes, count, .. } => count(params).saturating_mul(1 + suffixes.len()),
-            InputNames::Numbered { group, shared, count, .. } => {
-                count(params).saturating_mul(group.len()).saturating_add(shared.len())
-            }
-        }
-    }
-
-    /// The subgraphs and tensors that a call takes, as the C API lists them: name and type text.
-    pub fn argument_specs(&self) -> Vec<(&'static str, &'static str)> {
-        let subgraphs = self.subgraph_names().iter().map(|name| (*name, "Symbol"));
-        subgraphs.chain(self.tensor_specs()).collect()
-    }
-
-    fn tensor_specs(&self) -> Vec<(&'static str, &'static str)> {
-        match self.inputs {
-            InputNames::Fixed(names) => names.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
-            InputNames::ByParams { all, .. } => all.iter().map(|n| (*n, "NDArray-or-Symbol")).collect(),
-            InputNames::Variable { listed, .. }
-            | InputNames::Grouped { listed, .. }
-            | InputNames::Numbered { listed, .. } => {
-                vec![(listed, "NDArray-or-Symbol[]")]
-            }
-        }
-    }
-
-    /// The parameter that holds the number of inputs, for an operator with a variable number.
-    pub fn variable_count_key(&self) -> Option<&'static str> {
-        match self.inputs {
-            InputNames::Variable { key, .. } | InputNames::Grouped { key, .. } => Some(key),
-            _ => None,
-        }
-    }
-
-    /// The value of the parameter [`Self::variable_count_key`] for a call with `n_inputs` inputs. MXNet counts subgraphs as
-    /// inputs.
-    pub fn variable_count(&self, n_inputs: usize) -> usize {
-        match self.inputs {
-            InputNames::Grouped { suffixes, .. } => n_inputs / (1 + suffixes.len()),
-            _ => n_inputs + self.subgraph_names().len(),
-        }
-    }
-
-    /// Names of the subgraphs of a control-flow operator; none for other operators.
-    pub fn subgraph_names(&self) -> &'static [&'static str] {
-        self.control_flow.map_or(&[], |flow| flow.subgraphs)
-    }
-
     /// Pairs `(input, output)` of a call that may share memory.
     pub fn inplace_pairs(&self, params: &OpParams) -> &'static [(usize, usize)] {
         self.inplace_by_params.map_or(self.inplace, |pairs| pairs(params))
@@ -335,6 +270,11 @@ impl OpDef {
     pub fn unread_inputs(&self, is_train: bool) -> impl Iterator<Item = usize> + '_ {
         let at_inference: &[usize] = if is_train { &[] } else { self.ignored_at_inference };
         self.ignored_inputs.iter().chain(at_inference).copied()
+    }
+
+    /// Whether the operator has no kernel, because other operators take the place of its calls.
+    pub fn is_replaced(&self) -> bool {
+        self.control_flow.is_some() || self.by_values.is_some()
     }
 
     /// Whether the operator has a reference kernel, and so can run.

@@ -12,8 +12,10 @@ pub fn docs_markdown() -> String {
     let mut text = String::from(
         "# Operators\n\n\
          Generated from the catalog of `mxrs-ops`; do not edit. Every operator here has a reference kernel, and backends\n\
-         add faster ones; `_cond`, `_foreach` and `_while_loop` have none, because graphs are expanded. `name?` is an\n\
-         input that depends on the parameters, `name (aux)` an auxiliary state, `required` a parameter without default.\n\n\
+         add faster ones. `_cond`, `_foreach` and `_while_loop` have none, because graphs are expanded; `_contrib_boolean_mask`,\n\
+         `_npi_bincount`, `_npi_delete`, `_npi_unique` and `_npx_nonzero` have none, because the shapes of their outputs depend\n\
+         on values: other operators take their place. `name?` is an input that depends on the parameters, `name (aux)` an\n\
+         auxiliary state, `required` a parameter without default.\n\n\
          | operator (aliases) | what it does | inputs | parameters | dtypes |\n|---|---|---|---|---|\n",
     );
     for op in ops.iter() {
@@ -70,6 +72,7 @@ fn inputs(op: &OpDef) -> String {
             all.iter().map(|n| if is_always(n) { n.to_string() } else { format!("{n}?") }).collect()
         }
         InputNames::Variable { prefix, .. } => vec![format!("{prefix}0, {prefix}1, …")],
+        InputNames::Listed { listed, .. } => vec![format!("{listed}, …")],
         InputNames::Grouped { prefix, suffixes, .. } => {
             let others: String = suffixes.iter().map(|s| format!(", {prefix}0{s}")).collect();
             vec![format!("{prefix}0, {prefix}1, …{others}, …")]

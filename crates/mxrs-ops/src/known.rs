@@ -20,7 +20,7 @@ pub fn known_names() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// unknown names.
 ///
 /// ```
-/// assert_eq!(mxrs_ops::not_built("_npi_Custom"), Some("Custom"));
+/// assert_eq!(mxrs_ops::not_built("_npx__image_random_hue"), Some("_image_random_hue"));
 /// assert_eq!(mxrs_ops::not_built("Convolution"), None);
 /// assert_eq!(mxrs_ops::not_built("Convolutoin"), None);
 /// ```
@@ -70,8 +70,8 @@ mod tests {
         let ops = crate::catalog();
         assert_eq!(find(&ops, "concat").map(|op| op.name), Ok("Concat"));
         assert_eq!(find(&ops, "CuDNNBatchNorm").map(|op| op.name), Ok("BatchNorm"));
-        let message = find(&ops, "_npi_Custom").unwrap_err().to_string();
-        assert!(message.contains("operator _npi_Custom (Custom) is not built"), "{message}");
+        let message = find(&ops, "_npx__image_random_hue").unwrap_err().to_string();
+        assert!(message.contains("operator _npx__image_random_hue (_image_random_hue) is not built"), "{message}");
         let message = find(&ops, "Convolutoin").unwrap_err().to_string();
         assert!(message.contains("unknown operator") && message.contains("Convolution"), "{message}");
     }

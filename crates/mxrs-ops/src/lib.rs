@@ -28,8 +28,10 @@
 
 pub mod attention;
 pub mod boxes;
+pub mod by_values;
 mod catalog;
 pub mod control;
+pub mod custom;
 mod docs;
 pub mod dtypes;
 pub mod elemwise;

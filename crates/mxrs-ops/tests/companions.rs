@@ -81,9 +81,12 @@ fn impossible_head_gradients_are_refused() {
     }
 }
 
+/// Companions whose first input is no gradient: they take the place of operators with output shapes that depend on values.
+const RESOLVED: [&str; 3] = ["_bincount_sized", "_nonzero_rows", "_unique_sized"];
+
 #[test]
 fn types_follow_from_the_gradients() {
-    for op in mxrs_ops::catalog().companions() {
+    for op in mxrs_ops::catalog().companions().filter(|op| !RESOLVED.contains(&op.name)) {
         // Samples whose first input has a fixed type are left out: there, a parameter names the type of the output's
         // gradient.
         for sample in (op.samples)().into_iter().filter(|s| s.inputs[0].dtype.is_none()) {

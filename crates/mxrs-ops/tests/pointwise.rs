@@ -142,6 +142,8 @@ const WITHOUT_KERNELS: &[&str] = &[
 #[test]
 fn what_does_not_claim_it_is_not_pointwise() {
     let excused = [
+        "Custom", // the operator of its samples is pointwise, others need not be
+        "_backward_Custom",
         "Dropout",           // random in training
         "_backward_Dropout", // the mask may have sizes of 1
         "_CrossDeviceCopy",  // its input may be on another device, so it cannot be fused
@@ -152,7 +154,7 @@ fn what_does_not_claim_it_is_not_pointwise() {
         let has_inputs = !matches!(op.inputs, InputNames::Fixed([]));
         op.pointwise == Pointwise::No
             && has_inputs
-            && op.control_flow.is_none()
+            && !op.is_replaced()
             && !excused.contains(&op.name)
             && !WITHOUT_KERNELS.contains(&op.name)
             && contradiction(op, false).is_ok()

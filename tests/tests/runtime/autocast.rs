@@ -102,8 +102,8 @@ fn compare_lists(half: DType) {
         op.precision_in(&params, half)
     };
     let (mut n_checked, mut wrong) = (0, Vec::new());
-    // Control flow is expanded before its operators are converted.
-    for op in ops.iter().filter(|op| op.control_flow.is_none()) {
+    // What takes the place of an operator is converted.
+    for op in ops.iter().filter(|op| !op.is_replaced()) {
         let names = std::iter::once(&op.name).chain(op.aliases);
         let lines: Vec<&str> = names.filter_map(|name| listed.get(*name)).map(String::as_str).collect();
         // Any parameters can be used for a rule that does not depend on them.

@@ -20,8 +20,10 @@ pub enum Step {
     OneDnn,
     /// Clippy reports nothing.
     Lint,
-    /// The tests pass in a release build with oneDNN.
+    /// The tests pass in an optimized build with oneDNN.
     Test,
+    /// The tests and doc examples pass in a release build with oneDNN.
+    Release,
     /// The documentation builds.
     Doc,
     /// The generated tables are up to date.
@@ -31,6 +33,9 @@ pub enum Step {
 /// Every step, cheapest first.
 pub const FULL: [Step; 8] =
     [Step::Fmt, Step::Tidy, Step::Debug, Step::OneDnn, Step::Lint, Step::Test, Step::Doc, Step::Gen];
+/// Every step, with the build that users have in place of the one that compiles faster.
+pub const RELEASE: [Step; 8] =
+    [Step::Fmt, Step::Tidy, Step::Debug, Step::OneDnn, Step::Lint, Step::Release, Step::Doc, Step::Gen];
 /// The steps that need neither a C++ compiler nor a second build.
 pub const QUICK: [Step; 3] = [Step::Fmt, Step::Tidy, Step::Debug];
 
@@ -51,7 +56,8 @@ impl Step {
             Step::Debug => "debug: every test and doc example of the default build, with debug assertions",
             Step::OneDnn => "onednn: the library (the first time about eight minutes on two cores)",
             Step::Lint => "lint: clippy, warnings denied",
-            Step::Test => "test: every test and doc example with oneDNN, in release",
+            Step::Test => "test: every test with oneDNN, optimized",
+            Step::Release => "release: every test and doc example with oneDNN, in release",
             Step::Doc => "doc: the documentation, warnings denied",
             Step::Gen => "gen: the generated tables are fresh",
         }
@@ -59,7 +65,7 @@ impl Step {
 
     /// Whether the step needs oneDNN.
     fn needs_onednn(self) -> bool {
-        matches!(self, Step::OneDnn | Step::Test)
+        matches!(self, Step::OneDnn | Step::Test | Step::Release)
     }
 
     fn run(self, session: &Session, tally: &mut Tally) -> Result<()> {
@@ -67,10 +73,14 @@ impl Step {
         let result = match self {
             Step::Fmt => fmt::format(session, true),
             Step::Tidy => tidy::check(session, false),
-            Step::Debug => tests(session, Kernels::Own, tally),
+            Step::Debug => tests(session, Kernels::Own.workspace_flags(), tally),
             Step::OneDnn => compile_onednn(session),
             Step::Lint => lint::clippy(session),
-            Step::Test => tests(session, Kernels::OneDnn, tally),
+            Step::Test => {
+                let flags = Kernels::OneDnn.workspace_flags().into_iter().chain(["--tests".to_owned()]).collect();
+                tests(session, flags, tally)
+            }
+            Step::Release => tests(session, Kernels::OneDnn.workspace_flags_of("release"), tally),
             Step::Doc => doc::build(session, false),
             Step::Gen => generate::check(session),
         };
@@ -117,10 +127,10 @@ pub fn run(session: &Session, suite: &[Step], on_failure: OnFailure) -> Result<(
 
 /// Compiles oneDNN alone, so that its progress and time are seen.
 fn compile_onednn(session: &Session) -> Result<()> {
-    session.cargo("build").args(["--release", "-p", "mxrs-onednn-sys", "--features", "static"]).stream()
+    session.cargo("build").args(["--profile", "suite", "-p", "mxrs-onednn-sys", "--features", "static"]).stream()
 }
 
-fn tests(session: &Session, kernels: Kernels, tally: &mut Tally) -> Result<()> {
-    let run = session.cargo("test").args(kernels.workspace_flags()).arg("--no-fail-fast");
+fn tests(session: &Session, flags: Vec<String>, tally: &mut Tally) -> Result<()> {
+    let run = session.cargo("test").args(flags).arg("--no-fail-fast");
     run.stream_lines(|line| tally.read(line)).context("the tests")
 }

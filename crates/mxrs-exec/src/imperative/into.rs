@@ -24,6 +24,8 @@ impl Imperative {
         let hinted = self.with_output_hints(op, attrs, inputs, outputs)?;
         let attrs = hinted.as_ref().unwrap_or(attrs);
         let operands: Vec<Operand<'_>> = inputs.iter().map(|array| Operand::Array(array)).collect();
+        let resolved = self.resolve(op, attrs, &operands)?;
+        let (op, attrs) = resolved.as_ref().map_or((op, attrs), |call| (call.op, &call.attrs));
         let is_recorded = flags::is_recording() && inputs.iter().any(|a| is_tracked(a));
         let mode = Mode { is_train: flags::is_training(), with_hidden: is_recorded };
         let to = outputs.first().map(|output| output.device());

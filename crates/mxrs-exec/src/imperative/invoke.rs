@@ -168,7 +168,13 @@ impl Imperative {
         let mode = Mode { is_train: flags::is_training(), with_hidden: asked.with_hidden || is_recorded };
         let device = device_of(asked.op, inputs)?.or(asked.device).unwrap_or(self.0.options.device);
         let query = Query { op: asked.op, attrs: asked.attrs, inputs, device, mode, inplace: &[] };
-        let prepared = self.prepared(&query)?;
+        let prepared = match self.cached(&query) {
+            Some(prepared) => prepared,
+            None => match self.resolve(asked.op, asked.attrs, inputs)? {
+                Some(call) => return self.make(&Asked { op: call.op, attrs: &call.attrs, ..*asked }, inputs),
+                None => self.prepared(&query)?,
+            },
+        };
         let name = prepared.call.op.name;
         let outputs = prepared
             .outputs
@@ -180,6 +186,10 @@ impl Imperative {
             self.record(&prepared, inputs, &outputs, asked.site)?;
         }
         Ok(Made { prepared, outputs })
+    }
+
+    fn cached(&self, query: &Query<'_>) -> Option<Arc<Prepared>> {
+        self.0.cache.lock().get(query.hash(), |key| query.matches(key))
     }
 
     pub(super) fn prepared(&self, query: &Query<'_>) -> Result<Arc<Prepared>> {

@@ -48,6 +48,7 @@ mod mark;
 mod named;
 mod prepared;
 mod probe;
+mod resolve;
 mod scope;
 mod signature;
 mod tape;

@@ -186,6 +186,13 @@ fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T])
 /// the nodes with unknown outputs.
 pub(super) fn require_known<T: Attribute>(graph: &Graph, entries: &[T]) -> Result<()> {
     let is_unknown = |id: NodeId| graph.output_ids(id).any(|e| !entries[e.index()].is_known());
+    let by_values = |id: &NodeId| graph.node(*id).has_shapes_by_values() && is_unknown(*id);
+    if let Some(id) = (0..graph.n_nodes()).map(NodeId::new).find(by_values) {
+        let node = graph.node(id);
+        let what = format!("{} of the output of node `{}` ({})", T::WHAT, node.name, node.op_name());
+        let expected = "one known before the run: call the operator on arrays, or run the graph as a cached graph";
+        return Err(Error::invalid(what, "one that depends on the values of an input", expected));
+    }
     let name = |id: NodeId| graph.node(id).name.clone();
     let mut names: Vec<String> = graph.variables().iter().copied().filter(|id| is_unknown(*id)).map(name).collect();
     if names.is_empty() {

@@ -165,9 +165,10 @@ fn backward() -> OpDef {
             let k = inputs[0].desc.shape.last().copied().unwrap_or(0);
             let mut gradient = vec![0.0; ograd.len()];
             for (rank, place) in places.iter().enumerate().filter(|(_, place)| **place >= 0.0) {
-                let Some(to) = gradient.get_mut(*place as usize * k..(*place as usize + 1) * k) else {
+                if *place >= places.len() as f64 {
                     return Err(Error::invalid("the place of a box", place, format!("one of {}", places.len())));
-                };
+                }
+                let to = &mut gradient[*place as usize * k..][..k];
                 to.copy_from_slice(&ograd[rank * k..][..k]);
             }
             numeric::write(&mut outputs[0], &gradient);

@@ -1,6 +1,6 @@
 //! Indices that are elements of a tensor: how one outside its axis is treated.
 
-use crate::inference::{OP, unify_dtypes};
+use crate::inference::{OP, bad_attribute, unify_dtypes};
 use mxrs_op::op_enum;
 use mxrs_types::{DType, Error, Result, Shape};
 
@@ -28,6 +28,28 @@ impl IndexMode {
             }
         })
     }
+}
+
+/// The positions of a Python slice `[start, stop, step]` of an axis with `size` elements: the first one, their distance, and their
+/// number. Ends outside the axis are moved to its ends.
+///
+/// # Errors
+/// Fails if the step is 0.
+pub fn slice_places(op: &str, [start, stop, step]: [Option<i32>; 3], size: usize) -> Result<(i64, i64, usize)> {
+    let (n, step) = (size as i64, i64::from(step.unwrap_or(1)));
+    if step == 0 {
+        return Err(bad_attribute(op, "step", "a number other than 0", 0));
+    }
+    let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+    let bound = |end: Option<i32>, default: i64| match end.map(i64::from) {
+        None => default,
+        Some(end) => (if end < 0 { end + n } else { end }).clamp(low, high),
+    };
+    let (first, last) = if step > 0 { (low, high) } else { (high, low) };
+    let (start, stop) = (bound(start, first), bound(stop, last));
+    let distance = if step > 0 { stop - start } else { start - stop };
+    let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
+    Ok((start, step, count as usize))
 }
 
 /// Infers the types of data, of an index and of an output that has data's type. An index of unknown type has data's type.

@@ -265,5 +265,6 @@ pub(super) fn samples() -> Vec<Sample> {
         Sample::plain("large", &[&[2, 4]]).fill(0, Fill::Values(vec![1e4, -1e4, 1e4, 0.0])),
         Sample::plain("one", &[&[1]]),
         Sample::plain("no_rows", &[&[0, 3]]),
+        Sample::new("no_columns", [("axis", "1")], &[&[2, 4, 0]]),
     ]
 }

@@ -12,6 +12,7 @@
 use crate::dtypes::MOVABLE;
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
 use crate::families::indexing::{flat, for_each_index};
+use crate::families::indices::slice_places;
 use crate::inference::{OP, bad_attribute, learn, product, resolve_axis, unify_dtypes};
 use mxrs_op::{Accuracy, Fill, OpDef, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
@@ -114,21 +115,8 @@ impl InsertParams {
         if W::NAME == "_npi_insert_scalar" {
             return Err(bad_attribute(W::NAME, "int_ind", "a place", "None"));
         }
-        let step = i64::from(self.step.unwrap_or(1));
-        if step == 0 {
-            return Err(bad_attribute(W::NAME, "step", "a number other than 0", 0));
-        }
-        // As in Python, ends outside the axis are moved to its ends.
-        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
-        let bound = |end: Option<i32>, default: i64| match end.map(i64::from) {
-            None => default,
-            Some(end) => (if end < 0 { end + n } else { end }).clamp(low, high),
-        };
-        let (start, stop) = if step > 0 { (low, high) } else { (high, low) };
-        let (start, stop) = (bound(self.start, start), bound(self.stop, stop));
-        let distance = if step > 0 { stop - start } else { start - stop };
-        let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
-        Ok(Given { count: count as usize, is_number: false, steps: Some((start, step)) })
+        let (start, step, count) = slice_places(W::NAME, [self.start, self.stop, self.step], size)?;
+        Ok(Given { count, is_number: false, steps: Some((start, step)) })
     }
 
     /// Checks the shapes of the inputs and makes the plan.

@@ -155,7 +155,8 @@ impl Formula for Dirichlet {
 
     fn part<T: Number>(params: &DensityParams, tensors: &Tensors<'_, T>, part: usize, emit: Emit<'_, T>) -> Result<()> {
         let k = tensors.inputs[0].last().copied().unwrap_or(1);
-        let per_element = tensors.inputs[0].n_elements() / tensors.inputs[1].n_elements();
+        let rows = |input: usize| tensors.inputs[input].iter().rev().skip(1).product::<usize>();
+        let per_element = rows(0) / rows(1);
         let mut log = T::of(0.0);
         let mut whole = T::of(0.0);
         for i in 0..k {

@@ -75,7 +75,10 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     };
     let out: Vec<Option<usize>> = sizes.into_iter().map(Some).collect();
     learn(&mut outputs[0], &PartialShape::new(out.clone()), "output")?;
-    let Some((n_axes, points)) = inputs[1].dims().and_then(<[_]>::split_first) else { return Ok(()) };
+    let Some(indices) = inputs[1].dims() else { return Ok(()) };
+    let Some((n_axes, points)) = indices.split_first() else {
+        return Err(Error::shape(OP, "indices", "at least one axis", &inputs[1]));
+    };
     let Some(n_axes) = *n_axes else { return Ok(()) };
     if n_axes > out.len() {
         return Err(Error::shape(OP, "indices", format!("at most {} on axis 0", out.len()), &inputs[1]));

@@ -9,11 +9,11 @@
 
 use crate::dtypes::NUMBERS;
 use crate::families::gradients::params_of;
-use crate::inference::{learn, unify, unify_dtypes};
+use crate::inference::{OP, learn, unify, unify_dtypes};
 use crate::shape::gather_nd::slices;
 use mxrs_op::param::ShapeAttr;
 use mxrs_op::{Fill, Gradient, InputNames, OpDef, Precision, Sample, op_params};
-use mxrs_types::PartialShape;
+use mxrs_types::{Error, PartialShape};
 
 op_params! {
     /// Parameters of `_scatter_set_nd`.
@@ -34,14 +34,14 @@ pub fn define() -> OpDef {
             let shape = &params.get::<ScatterSetNdParams>().shape;
             learn(lhs, &PartialShape::new(shape.iter().map(|size| usize::try_from(*size).ok())), "lhs")?;
             unify(lhs, &mut outputs[0], "output")?;
-            let (Some(out), Some([n_axes, points @ ..])) = (lhs.dims(), indices.dims()) else { return Ok(()) };
+            let (Some(out), Some(dims)) = (lhs.dims(), indices.dims()) else { return Ok(()) };
+            let Some((n_axes, points)) = dims.split_first() else {
+                return Err(Error::shape(OP, "indices", "at least one axis", &*indices));
+            };
             match *n_axes {
-                Some(n_axes) if n_axes > out.len() => Err(mxrs_types::Error::shape(
-                    crate::inference::OP,
-                    "indices",
-                    format!("at most {} on axis 0", out.len()),
-                    &*indices,
-                )),
+                Some(n_axes) if n_axes > out.len() => {
+                    Err(Error::shape(OP, "indices", format!("at most {} on axis 0", out.len()), &*indices))
+                }
                 Some(n_axes) => learn(rhs, &PartialShape::new([points, &out[n_axes..]].concat()), "rhs"),
                 None => Ok(()),
             }

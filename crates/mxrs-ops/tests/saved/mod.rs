@@ -141,7 +141,7 @@ fn gradients_keep_alive_what_they_must_and_no_more() {
             "pick take batch_take gather_nd scatter_nd _contrib_ROIAlign _contrib_index_copy _contrib_PSROIPooling _contrib_RROIAlign \
              _npi_boolean_mask_assign_scalar _npi_boolean_mask_assign_tensor",
         ),
-        ("x0 y0", "max min norm Pooling _npi_pinv _npi_pinv_scalar_rcond"),
+        ("x0 y0", "Custom max min norm Pooling _npi_pinv _npi_pinv_scalar_rcond"),
         (
             "x0 x1",
             "elemwise_mul elemwise_div broadcast_mul broadcast_div Convolution FullyConnected _mod _power _hypot \

@@ -126,7 +126,9 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     }
     debug_assert_eq!(call.inputs[0].shape.n_elements(), rows.outer * rows.size * rows.inner);
     let scratch_bytes = if rows.inner == 1 { long::scratch_bytes(rows) } else { 0 };
-    Some(Ok(row_major(call, scratch_bytes, move |args| run(args, &problem))))
+    // Rows of neighbors may be long although there is none, if an axis behind the rows is empty.
+    let has_elements = call.inputs[0].shape.n_elements() > 0;
+    Some(Ok(row_major(call, scratch_bytes, move |args| if has_elements { run(args, &problem) } else { Ok(()) })))
 }
 
 /// Runs a call.

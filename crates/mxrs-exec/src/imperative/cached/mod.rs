@@ -36,7 +36,8 @@ pub struct CachedOpFlags {
     /// of one call only: outputs, and inputs that are not in `param_indices`. If a parameter gets another array, all
     /// addresses are computed again. Shapes may still change from call to call, because there is a plan for each signature.
     pub static_shape: bool,
-    /// Without `static_alloc`, a graph with at most this many operators runs operator by operator.
+    /// Without `static_alloc`, a graph with at most this many operators runs operator by operator. So does every graph with
+    /// an operator whose output shapes depend on values, because it cannot be planned.
     pub inline_limit: usize,
     /// The most operators that one task of the forward half runs, in training or if the call is recorded. At inference
     /// [`BindOptions::bulk_inference`](crate::BindOptions::bulk_inference) decides.
@@ -122,7 +123,8 @@ impl CachedOp {
             return Err(Error::invalid("data_indices and param_indices", format!("{both} in both"), "one of them"));
         }
         let n_ops = graph.nodes().iter().filter(|node| !node.is_variable()).count();
-        let is_inlined = !has_control_flow && !flags.static_alloc && n_ops <= flags.inline_limit;
+        let is_small = !flags.static_alloc && n_ops <= flags.inline_limit;
+        let is_inlined = !has_control_flow && (is_small || graph.has_shapes_by_values());
         Ok(Self(Arc::new(Inner {
             imperative: imperative.clone(),
             graph: Arc::new(graph),
