@@ -32,7 +32,7 @@ pub enum Event {
     },
 }
 
-/// A sequence of calls of an allocator.
+/// A sequence of allocations and releases.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// The calls, in order.

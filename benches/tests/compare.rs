@@ -82,7 +82,8 @@ fn bandwidth_has_a_row_for_every_call() {
     for row in calls {
         assert!(row["gbs"].as_f64().unwrap() > 0.0 && row["share"].as_f64().unwrap() > 0.0, "{row}");
     }
-    // Adam reads weight, gradient and two states, and writes all but the gradient: 25,000 elements of 4 bytes.
+    // Adam reads the weight, the gradient and two states, and writes all of these but the gradient: 7 tensors of 25,000
+    // elements with 4 bytes each.
     let adam = calls.iter().find(|row| row["operator"] == "adam_update").unwrap();
     assert_eq!(adam["megabytes"], 0.7);
 }

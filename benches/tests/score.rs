@@ -22,8 +22,8 @@ fn exporter(folder: &Path) -> PathBuf {
     script(folder, "exporter", &copies)
 }
 
-/// A peer that always reports two batches in half a second. The first output is null, which is not a number, so its class
-/// never counts as the same as ours.
+/// A peer that always reports two batches in half a second. The first number of its output is null, which counts as NaN. So
+/// its likeliest class never counts as the same as ours.
 const ANSWERING: &str = r#"while read -r line; do case $line in
 *'"load"'*) echo 'a library speaks'; echo '{"name": "fake 1.0", "load_s": 0.25, "first_s": 0.5}' ;;
 *'"run"'*) echo '{"n": 2, "seconds": 0.5}' ;;
@@ -79,7 +79,8 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
     let peers = report["peers"].as_array().unwrap();
     assert!(peers.contains(&json!({ "name": "fake 1.0", "missing": null })), "{peers:?}");
 
-    // Two instances at the same time: mxrs as two processes and as two threads, tract as two processes.
+    // Rows of the runs with two instances: mxrs ran as two processes and as two threads of one process, tract as two
+    // processes.
     let both = |at: usize| report["sections"]["concurrent"]["rows"][at].clone();
     let n_cores = mxrs_sync::Topology::read().map_or(0, |topology| topology.cores());
     if n_cores >= 2 {
@@ -99,7 +100,7 @@ fn what_a_peer_answers_is_reported_and_a_dead_one_is_named() {
     assert!(std::fs::read_to_string(save.with_extension("svg")).unwrap().contains("tract"));
     assert_eq!(said(&program(&["--from", &save_flag, "--format", "markdown"])), markdown);
     assert_eq!(said(&program(&["--from", &save_flag])), table);
-    // No file of a network is left behind.
+    // The folder contains only the saved files. The folders with the files of the networks were removed.
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(left.iter().all(|path| path.is_file()), "{left:?}");
 }

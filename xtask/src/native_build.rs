@@ -22,7 +22,8 @@ pub struct NativeBuilds {
 }
 
 impl NativeBuilds {
-    /// Starts to watch the cache of oneDNN builds that belongs to `target_dir`. Object files that exist now are not reported.
+    /// Starts to watch the cache of oneDNN builds that belongs to `target_dir`. Object files that exist now are not
+    /// reported.
     pub fn watch(target_dir: &Path) -> Self {
         let named = std::env::var_os("MXRS_ONEDNN_CACHE").filter(|folder| !folder.is_empty());
         Self::watch_cache(named.map_or_else(|| target_dir.join("mxrs-onednn"), PathBuf::from))

@@ -31,7 +31,7 @@ impl Sanitizer {
     /// The environment variable that sets the sanitizer's options, and its value.
     fn options(self) -> (&'static str, &'static str) {
         match self {
-            // `die_after_fork=0`, because some tests fork and start threads in the child process.
+            // `die_after_fork=0` is needed because some tests fork and start threads in the child process.
             Sanitizer::Thread => ("TSAN_OPTIONS", "exitcode=66:die_after_fork=0"),
             Sanitizer::Leak => ("LSAN_OPTIONS", "exitcode=23"),
         }

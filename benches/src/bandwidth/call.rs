@@ -1,4 +1,4 @@
-//! One call, bound to memory of its own.
+//! Prepares one of the measured calls, with its kernel and its tensors, and times its runs.
 
 use super::Case;
 use super::memory::{Line, Lines};
@@ -9,14 +9,15 @@ use mxrs_types::{DType, Layout, PartialShape, WriteReq};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Memory that the calls use one after the other, so that the system provides its pages only once.
+/// The memory for the tensors of all calls. The calls reuse it one after the other, so the system has to provide its pages
+/// only once.
 #[derive(Default)]
 pub struct Arena {
     lines: Lines,
 }
 
-/// Tensors are this many bytes apart, plus their size. Without a gap, equal elements of tensors whose size is a power of
-/// two would compete for the same cache lines.
+/// The gap in bytes between the tensors of a call. Without it, elements with the same index in tensors whose size is a power
+/// of two would compete for the same cache lines.
 const GAP: usize = 4096 + 256;
 
 /// A call with its kernel and its tensors.
@@ -90,7 +91,8 @@ impl Bound {
             (first, bytes)
         };
         bound.inputs = inputs.iter().map(|desc| place(desc.size_bytes())).collect();
-        // Updates run in place, as optimizers call them. Other operators write to memory of their own.
+        // Updates write their outputs over their inputs, as they do when an optimizer calls them. The outputs of other
+        // operators get their own memory.
         let pairs = op.inplace_pairs(&params);
         for (output, desc) in outputs[..n_outputs].iter().enumerate() {
             let input = pairs.iter().find(|(_, to)| *to == output && case.is_update && bound.planned.can_run_inplace);

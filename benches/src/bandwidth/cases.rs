@@ -4,11 +4,11 @@ use super::Case;
 use anyhow::{Context, Result};
 use mxrs_op::{OpDef, OpSet, Sample};
 
-/// Elements of a row of a matrix whose rows have a state each.
+/// The row length of the matrices of updates that keep one state per row instead of one per element.
 const ROW: usize = 64;
 
-/// Shape with about `n` elements, for reductions and softmax: the axes that are not last have sizes that no power of two
-/// divides.
+/// A shape with three axes and about `n` elements, for reductions and softmax. The middle axis has 100 elements, which is
+/// not a power of two.
 fn cube(n: usize) -> Vec<usize> {
     vec![(n / (100 * 256)).max(1), 100, 256]
 }

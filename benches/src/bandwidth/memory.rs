@@ -1,4 +1,5 @@
-//! Memory as arrays have it: large blocks lie on huge pages, where a kernel does not wait for the translation of addresses.
+//! Memory allocated as for arrays: the system maps large blocks with huge pages, so a kernel rarely waits for the
+//! translation of addresses.
 
 use anyhow::{Context, Result};
 use mxrs_processor::bandwidth_in;

@@ -4,9 +4,9 @@
 //! outputs. [`cases`] lists the calls. [`call`] prepares one call with the kernel that the executor would choose for
 //! row-major tensors, and times it.
 //!
-//! Bytes of a call: each tensor that is read counts once, and each tensor that is written counts once, so a tensor that is
-//! updated in place counts twice. A kernel that must read a tensor twice, because the whole tensor decides about each
-//! element, therefore cannot reach the bandwidth of memory.
+//! How the bytes of a call are counted: each tensor that is read counts once, and each tensor that is written counts once,
+//! so a tensor that is updated in place counts twice. Some kernels must read a tensor twice, because each output element
+//! depends on the whole tensor. They cannot reach the bandwidth of memory.
 
 pub mod call;
 pub mod cases;

@@ -12,8 +12,8 @@ use mxrs_benches::summary::Summary;
 use mxrs_benches::traces::Trace;
 use std::process::{Command, ExitCode};
 
-/// Sizes in bytes of the small warm allocations (allocations of the same size again and again). Large ones have
-/// [`LARGE`] bytes.
+/// Sizes in bytes of the two small blocks that are allocated and released again and again. The large block has [`LARGE`]
+/// bytes.
 const SIZES: [usize; 2] = [16 << 10, 48 << 10];
 const LARGE: usize = 1 << 20;
 /// Number of training steps of a trace that are timed. The number is small because a heap that requests every block from the

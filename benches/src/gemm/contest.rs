@@ -82,7 +82,7 @@ impl Seat {
 
     fn round(&mut self, shape: &Shape, plan: Plan) -> Result<f64, Failure> {
         let process = self.process.as_mut().map_err(|failure| failure.clone())?;
-        // An uncounted product warms up threads and caches after the pause since the last round.
+        // The first product of a round is not timed: it warms up threads and caches after the pause since the last round.
         let answer = process.ask(&run_order(plan.round_s, true), plan.limit)?;
         Ok(shape.operations() * number(&answer, "n")? / number(&answer, "seconds")?)
     }
@@ -92,7 +92,7 @@ impl Seat {
 pub fn contest(shape: &Shape, seats: &mut [Seat], plan: Plan) -> Contest {
     let mut outcomes: Vec<_> = seats.iter_mut().map(|seat| (seat.peer, seat.load(shape, plan))).collect();
     for round in 0..=plan.rounds {
-        // Each round starts with a different library. The first is a warm-up and does not count.
+        // In each round another library is the first to run. Round 0 is a warm-up and does not count.
         let n = seats.len();
         for at in (0..n).map(|i| (i + round) % n) {
             let Ok(measured) = &mut outcomes[at].1 else { continue };

@@ -132,7 +132,7 @@ impl Library for OneDnn {
 
     fn prepare(&self, shape: &Shape, operands: &Operands) -> Result<Prepared> {
         let Shape { batch, rows, columns, steps, is_transposed, .. } = *shape;
-        // A batch of one pair has no axis for it.
+        // For a single pair of matrices, the axis of the batch is left out.
         let skipped = usize::from(batch == 1);
         let matrix = |sizes: [usize; 2], strides: [usize; 2], values: &[f32]| {
             let (sizes, strides) = ([batch, sizes[0], sizes[1]], [sizes[0] * sizes[1], strides[0], strides[1]]);

@@ -70,7 +70,7 @@ impl OpenBlas {
     pub fn load(path: &Path, threads: usize) -> Result<Self> {
         // SAFETY: initializers of OpenBLAS only read the environment and start threads.
         let library = unsafe { Shared::new(path) }.with_context(|| format!("loading {}", path.display()))?;
-        // PyPI's builds put a prefix before all names, so that they do not meet another OpenBLAS in a process.
+        // PyPI's builds put a prefix before all names, so that two copies of OpenBLAS can be loaded in one process.
         let prefix = ["scipy_", ""].into_iter().find(|prefix| {
             let name = format!("{prefix}cblas_sgemm");
             // SAFETY: the symbol is only looked up.

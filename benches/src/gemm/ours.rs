@@ -1,10 +1,12 @@
-//! Products of matrices by mxrs: the kernels of fully-connected layers with weights that change. The kernel is the one that a
-//! graph would get, of the backend with the best offer, without oneDNN: that is a peer here.
+//! Products of matrices by mxrs, computed by the kernels of fully-connected layers whose weights are not constant. The
+//! kernel is the one that a graph would get, from the backend with the best offer. oneDNN is excluded, because it takes part
+//! in the comparison as a library of its own.
 //!
-//! A product with a transposed right matrix is the output of a layer, `data · weightᵀ`; one without is the gradient of its
-//! data, `gradient · weight`. That gradient also has the data as an input, of which kernels use only the shape, the shape of the
-//! result: it gets the memory of the result. mxrs has no operator for batches of products yet: this program calls one product for each pair
-//! of matrices. If there are at least as many pairs as threads, threads share the pairs.
+//! A product with a transposed right matrix is computed as the output of a layer, `data · weightᵀ`. A product without is
+//! computed as the gradient of the layer's data, `gradient · weight`. The gradient also takes the data as an input, of which
+//! kernels use only the shape. It is that of the result, so the memory of the result is passed for it. mxrs has no operator
+//! for batches of products yet, so this program calls one product for each pair of matrices. If there are at least as many
+//! pairs as threads, each thread computes some of the pairs.
 
 use super::library::{Library, Prepared};
 use super::operands::{Aligned, Operands};
@@ -20,9 +22,9 @@ use std::sync::Arc;
 
 /// mxrs in this process.
 pub struct Ours {
-    /// With all threads.
+    /// A runtime with all threads, for products that the threads compute together.
     shared: Runtime,
-    /// With one thread.
+    /// A runtime with one thread, for products of which each thread computes one at a time.
     serial: Runtime,
 }
 
@@ -33,7 +35,7 @@ impl Ours {
     /// Fails if the threads cannot be started.
     pub fn new(threads: NonZeroUsize) -> Result<Self> {
         let runtime = |threads: usize| {
-            // oneDNN is a peer in this comparison, so the program's own copy of it may not compute.
+            // oneDNN takes part as a library of its own, so the copy that is built into mxrs must not compute the products.
             let vars = [("OMP_NUM_THREADS", threads.to_string()), ("MXNET_ONEDNN_ENABLED", "0".to_owned())];
             let vars = vars.map(|(name, value)| (name.to_owned(), value));
             Runtime::builder().env(&MapSource::new(vars)).build()
@@ -81,7 +83,8 @@ impl Library for Ours {
         let inner = Arc::clone(runtime.team());
         let (planned, op) = planned(shape, runtime)?;
         let call = format!("{op} ({})", planned.kernel.name());
-        // A team inside another would have one thread.
+        // The outer team shares the pairs, and each pair runs with one thread. A team that runs inside another one gets only
+        // one thread in any case.
         let outer = share.then(|| Arc::clone(self.shared.team()));
         let threads = outer.as_ref().map_or(1, |team| team.size());
         let each = planned.scratch_bytes.div_ceil(size_of::<f32>()).next_multiple_of(16);

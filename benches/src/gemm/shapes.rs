@@ -95,7 +95,8 @@ mod tests {
         let shapes = all().unwrap();
         assert_eq!(shapes.len(), 40);
         assert_eq!(shapes.iter().map(|shape| &shape.name).collect::<BTreeSet<_>>().len(), 40);
-        // Each kind that is named in the documentation is there.
+        // The kinds of products that the documentation names: large square matrices, batches of small ones, and a single
+        // row.
         assert!(shapes.iter().any(|s| (s.rows, s.columns, s.steps) == (4096, 4096, 4096)));
         assert!(shapes.iter().any(|s| s.batch == 64 && (s.rows, s.columns, s.steps) == (128, 128, 64)));
         assert!(shapes.iter().any(|s| s.rows == 1 && s.is_transposed));

@@ -61,5 +61,6 @@ impl Call {
     }
 }
 
-/// The largest number of steps of one order: sums over 4 devices are exact in float32 up to this number.
+/// The largest number of steps of one order. Each step replaces the gradients by their sums over the devices. With 4 devices
+/// the values are 4^12 = 2^24 after 12 steps, the limit up to which float32 represents all integers.
 pub const MAX_STEPS: usize = 12;

@@ -96,7 +96,7 @@ impl Ours {
                 let values: Vec<(Key, Value)> =
                     arrays.iter().map(|array| (Key::Int(key.into()), array.into())).collect();
                 match call {
-                    // Gradients of the first layers are needed first.
+                    // The priority is `-key`, because the gradients of the first layers are needed first.
                     Call::Pushpull => self.store.pushpull(&values, &[], -key)?,
                     Call::PushPull => {
                         self.store.push(&values, -key)?;

@@ -13,7 +13,7 @@ const MIB: f64 = (1 << 20) as f64;
 
 /// Memory of one case in mxrs and in MXNet.
 pub struct Pair {
-    /// Bytes that our planner needs for the tensors that MXNet's planner counts.
+    /// Bytes that our planner needs for the tensors of the graph, the only memory that MXNet's planner counts.
     pub tensors: Result<u64>,
     /// Footprint of mxrs.
     pub ours: Result<Footprint>,
@@ -104,7 +104,8 @@ pub fn row(case: &Case, pair: &Pair, progress: &Progress) -> Vec<Cell> {
     let tensors = pair.tensors.as_ref().ok().filter(|_| ours.is_some()).copied();
     let figures: [fn(&Footprint) -> u64; 3] = [|f| f.planned_bytes, |f| f.peak_bytes, Footprint::grown_bytes];
     for (figure, of) in figures.into_iter().enumerate() {
-        // MXNet plans tensors only, so its planned bytes are compared with ours for tensors.
+        // MXNet plans memory for tensors only, so its planned bytes are compared with those that our planner needs for
+        // tensors.
         let ours = if figure == 0 { tensors } else { ours.map(of) };
         let (a, b) = (ours.map(|bytes| bytes as f64), theirs.map(|f| of(f) as f64));
         cells.push(Cell::number(a.map(|a| a / MIB), 0, &no_ours));

@@ -54,7 +54,7 @@ pub fn measure(saving: &Saving, budget: Budget, n_steps: usize, progress: &Progr
     let set = [std::slice::from_ref(variable), &[]];
     let [on_runtime, off_runtime] = set.map(runtime);
     let (on_runtime, off_runtime) = (on_runtime?, off_runtime?);
-    // While steps are timed, both networks are bound at the same time.
+    // Both networks are bound at the same time while steps are timed, so there must be memory for both.
     room_for(total_bytes(case, off_runtime.bind_options())? + total_bytes(case, on_runtime.bind_options())?)?;
     let off = child::footprint(case, &[], n_steps)?;
     progress.tick();

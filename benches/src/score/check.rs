@@ -98,7 +98,7 @@ mod tests {
         let expected = Expected::new(vec![vec![1.0, -10.0], vec![2.0, 3.0]]);
         let near = expected.judge(&[vec![1.01, -10.0], vec![2.0, 3.0]], 1).unwrap();
         assert_eq!((near.n_images, near.n_same_class), (2, 2));
-        // The largest output is 10, so 0.1 is a hundredth of it.
+        // The outputs differ by 0.1. This is a hundredth of the largest output, 10, and so more than the tolerance.
         let failure = expected.judge(&[vec![1.1, -10.0], vec![2.0, 3.0]], 1).unwrap_err();
         assert!(failure.word == "wrong" && failure.why.contains("1.0e-2"), "{failure}");
         assert_eq!(expected.judge(&[vec![f32::NAN, -10.0], vec![2.0, 3.0]], 1).unwrap_err().word, "wrong");

@@ -141,7 +141,8 @@ mod tests {
         assert!(refused.word == "one core" && refused.why.contains("one core only"), "{refused}");
         let two = |third| two_cores(Some(&Topology::new([&threads_of_one[..], &[third]].concat())));
         assert_eq!(two(cpu(0, 1, 2)), Ok([0, 2]));
-        // Each socket numbers its cores from 0.
+        // Two CPUs may have the same core number and still be on different cores, because each socket numbers its cores from
+        // 0.
         assert_eq!(two(cpu(1, 0, 7)), Ok([0, 7]));
         assert!(two_cores(Some(&Topology::default())).is_err() && two_cores(None).is_err());
     }

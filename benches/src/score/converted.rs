@@ -1,5 +1,5 @@
-//! Files of libraries that read no ONNX file: MNN and ncnn have formats of their own, and their own programs convert the
-//! ONNX file to them. This happens before anything is measured and is in no figure.
+//! The files for libraries that do not read ONNX files. MNN and ncnn have their own formats, and the converters of these
+//! libraries make them from the ONNX file. The conversion happens before anything is measured, and its time is not reported.
 
 use super::files::Files;
 use super::peers::{Peer, Tools};
@@ -10,7 +10,7 @@ use crate::memory::Mode;
 use std::process::Command;
 use std::time::Duration;
 
-/// What the cell of a library says that cannot run a network.
+/// The word in a library's cell if the library cannot run the network.
 pub const NOT_RUN: &str = "not run";
 
 /// The order that makes a peer load the network in the format it reads. Makes the files of that format unless they exist;

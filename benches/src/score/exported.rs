@@ -41,7 +41,7 @@ pub fn in_reports(name: &str) -> Result<String> {
     Ok(format!("{PREFIX}{name}"))
 }
 
-/// The name without the prefix and the height and width of the images, if the network is one of these.
+/// If PyTorch exports this network: its name without the prefix, and the height and width of its images.
 fn known(network: &str) -> Option<(&'static str, usize)> {
     let name = network.strip_prefix(PREFIX)?;
     networks().find(|(other, _)| *other == name)

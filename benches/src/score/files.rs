@@ -21,9 +21,9 @@ pub struct Files {
     shape: Vec<usize>,
     /// PyTorch's outputs, if PyTorch exported the network.
     expected: Option<Expected>,
-    /// Why there are no symbol and parameter files, if so.
+    /// The reason if there are no symbol and parameter files.
     symbol_failure: Option<Failure>,
-    /// For each peer that has made files of its own from these files: the result of the attempt.
+    /// The peers for which files in their own formats were made, each with the result of the attempt.
     made: RefCell<Vec<(Peer, Result<(), Failure>)>>,
 }
 
@@ -269,7 +269,7 @@ pub(super) mod tests {
             files.expected().unwrap().judge(&[vec![1.0, 1.0]], 2).unwrap();
             assert!(files.onnx_of_one_image(tools, LONG).unwrap().is_file());
         }
-        // Once for batches of two and once for batches of one.
+        // Python ran only in the first of the two rounds: once for batches of two images, and once for batches of one.
         assert_eq!(std::fs::read_to_string(folder.path().join("python.log")).unwrap(), "2\n1\n");
         assert!(keep.join("squeezenet-2/squeezenet.onnx").is_file());
     }

@@ -10,7 +10,7 @@ use crate::report::{PeerStatus, Report};
 use anyhow::Result;
 use clap::ValueEnum;
 
-/// Result of two instances at the same time: network, peer and speeds.
+/// Results of running two instances of a library at the same time: network, peer and speeds.
 pub type Together = (String, Peer, Result<Pair, Failure>);
 
 /// The results of one run.
@@ -72,7 +72,8 @@ impl Found {
             }
         };
         let mut statuses: Vec<PeerStatus> = self.peers.iter().filter(|peer| **peer != Peer::Mxrs).map(status).collect();
-        // If only some peers were requested, libraries outside the list are not reported as missing.
+        // Libraries that this program cannot measure are listed only if all peers were requested. A request for some peers
+        // asks only about those.
         if self.peers.len() == Peer::value_variants().len() {
             let missing = |(name, why): (&str, &str)| PeerStatus { name: name.into(), missing: Some(why.into()) };
             statuses.extend(NO_PEERS.map(missing));

@@ -27,7 +27,7 @@ fn loaded(load: &Load, set: &[(String, String)]) -> Result<Box<dyn Network>> {
     let threads = ("OMP_NUM_THREADS".to_owned(), load.threads.to_string());
     let (name, value) = shared::WORKERS;
     let workers = (load.mode == shared::MODE).then(|| (name.to_owned(), value.to_owned()));
-    // If a name occurs several times, the last value counts.
+    // The variables of `set` come after the number of workers, so they can replace it: the last value of a name counts.
     let variables = workers.into_iter().chain(set.iter().cloned()).chain([threads]);
     let runtime = Runtime::builder().env(&MapSource::new(variables)).build()?;
     Ok(match load.mode.as_str() {

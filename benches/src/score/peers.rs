@@ -188,7 +188,8 @@ impl Peer {
             Self::Tract => Command::new(program(&places.tract, "give --tract FILE")?),
             Self::Candle => Command::new(program(&places.candle, "give --candle FILE")?),
         };
-        // Libraries read these variables when they are loaded. Settings of a single library are in its script.
+        // Libraries read these variables when they are loaded. Settings that only a single library has are made in the
+        // script that runs it.
         for variable in ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"] {
             command.env(variable, case.threads.to_string());
         }

@@ -123,7 +123,7 @@ fn bars(panel: &[&Contest], peers: &[Peer]) -> Vec<Bar> {
     for (at, contest) in panel.iter().enumerate() {
         let begin = at as f64 + (1.0 - FILLED) / 2.0;
         for (slot, peer) in peers.iter().enumerate() {
-            // The ratio of mxrs to itself is 1 by definition.
+            // The ratio of mxrs to itself is 1, so its bar has the height 1. A peer without a ratio has no bar.
             let ratio = contest.ratio(*peer).map(|ratio| ratio.median).filter(|ratio| *ratio > 0.0);
             if let Some(ratio) = ratio {
                 let left = begin + slot as f64 * width;

@@ -7,7 +7,7 @@ use crate::report::{Cell, Column, Section};
 use crate::summary::geometric_mean;
 
 const MIB: f64 = (1 << 20) as f64;
-/// Columns before the first peer's column; they describe the case.
+/// The columns that describe the case. They come before the columns of the peers.
 const CASE: [Column; 5] =
     [("network", "network"), ("mode", "mode"), ("batch", "batch"), ("dtype", "type"), ("threads", "threads")];
 

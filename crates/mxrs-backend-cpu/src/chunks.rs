@@ -15,13 +15,15 @@ const SMALL: usize = 16;
 
 /// Computes elements of an output. `chunk` must be `#[inline(always)]`.
 pub trait Compute<T> {
-    /// The `N` elements from index `at` on. Elements of an input in the output's memory are read before this function returns.
+    /// The `N` elements from index `at` on. Elements of an input in the output's memory are read before this function
+    /// returns.
     ///
     /// # Safety
     /// No other thread may write the elements of the inputs that these elements are computed from.
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N];
 
-    /// Asks for the elements of the inputs from which the `N` elements from `at` on are computed; `at` may be outside them.
+    /// Prefetches the elements of the inputs from which the `N` elements from `at` on are computed; `at` may be outside
+    /// them.
     #[inline(always)]
     fn prefetch<const N: usize>(&self, at: usize) {
         let _ = at;
@@ -40,8 +42,8 @@ impl<'a, T: Element, C: Compute<T>> Storing<'a, T, C> {
     /// Begins with the elements before the first whole cache line.
     ///
     /// # Safety
-    /// Until the last step, no other code may use these elements of the output, or write the elements of the inputs from which
-    /// they are computed. An input in the output's memory is allowed.
+    /// Until the last step, no other code may use these elements of the output, or write the elements of the inputs from
+    /// which they are computed. An input in the output's memory is allowed.
     #[inline(always)]
     pub unsafe fn new(out: Sink<'a, T>, range: Range<usize>, compute: C) -> Self {
         let mut storing = Self { out, compute, next: range.start, end: range.end };
@@ -50,7 +52,8 @@ impl<'a, T: Element, C: Compute<T>> Storing<'a, T, C> {
         }
         let head = out.before_line(range.start).min(range.len());
         for _ in 0..head {
-            // SAFETY: the caller's contract; `head` is at most the length of the range.
+            // SAFETY: the caller guarantees what `put` requires, and `head` is at most the length of the range, so elements
+            // are left.
             unsafe { storing.put::<1>() };
         }
         storing
@@ -60,7 +63,8 @@ impl<'a, T: Element, C: Compute<T>> Storing<'a, T, C> {
     /// The contract of [`Self::new`]; at least `N` elements must be left.
     #[inline(always)]
     unsafe fn put<const N: usize>(&mut self) {
-        // SAFETY: the contract of `new`. The elements of inputs are no longer borrowed when the results are stored.
+        // SAFETY: the caller of `new` guarantees that no other code uses these elements. `chunk` no longer borrows elements
+        // of inputs when the results are stored.
         unsafe {
             let results = self.compute.chunk::<N>(self.next);
             self.out.put(self.next, results);
@@ -75,7 +79,8 @@ impl<'a, T: Element, C: Compute<T>> Storing<'a, T, C> {
     #[inline(always)]
     pub unsafe fn step(&mut self) {
         if self.end - self.next >= CHUNK {
-            // SAFETY: the contract of `new`.
+            // SAFETY: the caller of `new` guarantees that no other code uses these elements, and at least `CHUNK` of them
+            // are left.
             unsafe { self.put::<CHUNK>() };
         }
     }
@@ -86,7 +91,8 @@ impl<'a, T: Element, C: Compute<T>> Storing<'a, T, C> {
     /// The contract of [`Self::new`].
     #[inline(always)]
     pub unsafe fn finish(mut self) {
-        // SAFETY: the contract of `new`, for each of the loops; each puts only as many elements as are left.
+        // SAFETY: the caller of `new` guarantees that no other code uses these elements, and each loop stores only elements
+        // that are left.
         unsafe {
             while self.end - self.next >= CHUNK {
                 self.compute.prefetch::<CHUNK>(self.next + AHEAD / size_of::<T>().max(1));
@@ -102,8 +108,8 @@ impl<'a, T: Element, C: Compute<T>> Storing<'a, T, C> {
     }
 }
 
-/// An array of a function of the index. Unlike `array::from_fn`, this is a plain loop, which the compiler vectorizes for arrays
-/// of any length. `zero` is any value.
+/// An array whose element `i` is `f(i)`. Unlike `array::from_fn`, this is a plain loop, which the compiler vectorizes for
+/// arrays of any length. `zero` is any value.
 #[inline(always)]
 pub fn each<T: Copy, const N: usize>(zero: T, f: impl Fn(usize) -> T) -> [T; N] {
     let mut all = [zero; N];

@@ -1,4 +1,4 @@
-//! Copies to memory around the caches, and requests for memory before it is needed.
+//! Copies to memory that bypass the caches, and prefetching.
 //!
 //! An ordinary store first reads the cache line that it changes. A streaming store does not, if the whole line is written.
 //! This saves a third of the traffic of a kernel that reads one tensor and writes another. The lines are then in no cache,
@@ -10,11 +10,13 @@ use mxrs_processor::Caches;
 const LINE: usize = 64;
 /// Outputs of fewer bytes are never written around the caches.
 const SMALLEST: usize = 16 << 20;
-/// Outputs of at least this many bytes are written around the caches of a processor that does not tell their sizes.
+/// Outputs of at least this many bytes are written around the caches of a processor that does not report the sizes of its
+/// caches.
 const USUAL: usize = 32 << 20;
 
-/// Whether an output of this size should be written around the caches. An output that the last cache can hold together with
-/// the tensors of the next call is written faster through the cache, and read faster. This is a quarter of the cache.
+/// Whether an output of this size should be written around the caches. An output of less than a quarter of the last-level
+/// cache should not: it fits into the cache together with the tensors of the next call, so it is written and read faster
+/// through the cache.
 pub fn pays(len_bytes: usize) -> bool {
     let from = match Caches::here().l3 {
         0 => USUAL,
@@ -35,8 +37,8 @@ pub fn before_line<T>(at: *const T) -> usize {
     at.addr().wrapping_neg() % LINE / size_of::<T>().max(1)
 }
 
-/// Stores elements by streaming stores. Their memory [`is_aligned`]. [`fence`] must run on the same thread before other threads
-/// read it.
+/// Stores elements by streaming stores. Their memory [`is_aligned`]. [`fence`] must run on the same thread before other
+/// threads read it.
 #[inline(always)]
 pub fn store<T: bytemuck::Pod, const N: usize>(to: &mut [T; N], from: &[T; N]) {
     #[cfg(target_arch = "x86_64")]
@@ -45,8 +47,8 @@ pub fn store<T: bytemuck::Pod, const N: usize>(to: &mut [T; N], from: &[T; N]) {
         debug_assert!(is_aligned(to));
         let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
         for i in 0..size_of::<[T; N]>() / size_of::<__m128i>() {
-            // SAFETY: both arrays have `size_of::<[T; N]>()` bytes, and `to` is aligned to 64 bytes. Every processor with this
-            // architecture has these instructions.
+            // SAFETY: both arrays have `size_of::<[T; N]>()` bytes, and `to` is aligned to 64 bytes. Every processor with
+            // this architecture has these instructions.
             unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
         }
     }
@@ -81,8 +83,8 @@ pub fn copy<T: bytemuck::Pod>(from: &[T], to: &mut [T]) {
     to.copy_from_slice(from);
 }
 
-/// Asks for a slice that is read soon. For rows that are far apart, because the processor itself finds only elements that
-/// follow each other.
+/// Prefetches a slice that is read soon. This is for rows that are far apart, because the processor itself prefetches only
+/// elements that follow each other.
 #[inline(always)]
 pub fn prefetch<T>(soon: &[T]) {
     for at in (0..size_of_val(soon)).step_by(LINE) {
@@ -90,9 +92,9 @@ pub fn prefetch<T>(soon: &[T]) {
     }
 }
 
-/// Prefetches the `N` elements from an address on. The processor also prefetches by itself, but only up to the end of a page and
-/// only a few cache lines ahead. So a loop that is limited by memory takes half the time if it prefetches the elements that are
-/// [`AHEAD`] bytes after those it reads.
+/// Prefetches the `N` elements from an address on. The processor also prefetches by itself, but only up to the end of a page
+/// and only a few cache lines ahead. So a loop that is limited by memory takes half the time if it prefetches the elements
+/// that are [`AHEAD`] bytes after those it reads.
 #[inline(always)]
 pub fn prefetch_at<T, const N: usize>(at: *const T) {
     for line in 0..size_of::<[T; N]>().div_ceil(LINE) {
@@ -103,13 +105,14 @@ pub fn prefetch_at<T, const N: usize>(at: *const T) {
 /// The distance, in bytes, from the elements that a loop reads to those that it prefetches.
 pub const AHEAD: usize = 4096;
 
-/// Asks for the cache line of an address, which may be any address.
+/// Prefetches the cache line of an address, which may be any address.
 #[inline(always)]
 fn request(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor with this architecture has this instruction, which neither reads nor faults.
+        // SAFETY: every processor with this architecture has this instruction, which is only a hint: it never faults,
+        // whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -57,12 +57,12 @@ impl<'a, T: bytemuck::Pod> Source<'a, T> {
     #[inline(always)]
     pub unsafe fn chunk<const N: usize>(&self, at: usize) -> &'a [T; N] {
         assert!(at <= self.len && N <= self.len - at, "{N} elements from {at} on, of an input of {}", self.len);
-        // SAFETY: the assertion keeps the elements within the input's memory, as in `slice`. The caller ensures that no thread
-        // writes them.
+        // SAFETY: the assertion keeps the elements within the input's memory, as in `slice`. The caller ensures that no
+        // thread writes them.
         unsafe { &*self.ptr.add(at).cast() }
     }
 
-    /// Asks for the `N` elements from `at` on, which are read soon. They may be outside the input.
+    /// Prefetches the `N` elements from `at` on, which are read soon. They may be outside the input.
     #[inline(always)]
     pub fn prefetch<const N: usize>(&self, at: usize) {
         stream::prefetch_at::<T, N>(self.ptr.wrapping_add(at));
@@ -180,12 +180,12 @@ impl<'a, T: Element> Sink<'a, T> {
             // SAFETY: the caller gives this thread these elements, and in this mode no input shares the output's
             // memory.
             Mode::Direct => fill(range.clone(), unsafe { self.slice_mut(range) }),
-            // SAFETY: the contract of this function. A short range gets a short buffer, because clearing the buffer takes
-            // time.
+            // SAFETY: `write_pieces` requires what the caller of this function guarantees. A short range gets a short
+            // buffer, because clearing the buffer takes time.
             Mode::Stream | Mode::Copy | Mode::Add if range.len() <= PIECE / 4 => unsafe {
                 self.write_pieces::<{ PIECE / 4 }>(range, fill);
             },
-            // SAFETY: the contract of this function.
+            // SAFETY: `write_pieces` requires what the caller of this function guarantees.
             Mode::Stream | Mode::Copy | Mode::Add => unsafe { self.write_pieces::<PIECE>(range, fill) },
         }
     }
@@ -230,8 +230,8 @@ impl<'a, T: Element> Sink<'a, T> {
         }
     }
 
-    /// The number of elements from `at` on before the first one at a multiple of 64 bytes, if whole lines are stored around the
-    /// caches; otherwise 0.
+    /// The number of elements from `at` on before the first one at a multiple of 64 bytes, if whole lines are stored around
+    /// the caches; otherwise 0.
     #[inline(always)]
     pub fn before_line(&self, at: usize) -> usize {
         if self.mode == Mode::Stream { stream::before_line(self.ptr.wrapping_add(at)) } else { 0 }
@@ -269,7 +269,7 @@ impl<'a, T: Element> Sink<'a, T> {
     /// # Safety
     /// No other code may use the elements in `range`.
     unsafe fn store(&self, range: Range<usize>, from: &[T]) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other code uses these elements.
         let to = unsafe { self.slice_mut(range) };
         match self.mode {
             Mode::Add => to.iter_mut().zip(from).for_each(|(to, x)| *to = to.plus(*x)),

@@ -1,4 +1,5 @@
-//! Compares softmax, its logarithm and their gradients with their formulas in `f64`, within the bounds that the kernels state.
+//! Compares softmax, its logarithm and their gradients with their formulas in `f64`, within the bounds that the kernels
+//! state.
 
 use mxrs_backend_cpu::{CpuBackend, Level};
 use mxrs_op::{Attrs, Backend, Fill, KernelArgs, OpDef, RawTensor, Sample};
@@ -33,7 +34,8 @@ fn run(op: &OpDef, sample: &Sample) -> (Vec<Vec<f64>>, Vec<f64>) {
     (inputs, output.to_f64(DType::F32))
 }
 
-/// Shapes of every kernel: short rows, rows longer than a cache, interleaved rows, and long interleaved rows.
+/// Shapes for which the backend uses each of its softmax kernels: short rows, rows longer than a cache, interleaved rows,
+/// and long interleaved rows.
 const SHAPES: [(&[usize], usize); 8] = [
     (&[7, 1], 1),
     (&[40, 63], 1),

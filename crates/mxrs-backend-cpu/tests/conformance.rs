@@ -178,7 +178,8 @@ fn other_operators_of_sizes_that_are_cut() {
     assert!(n_compared > 50);
 }
 
-/// Planes of one element and planes that are summed in several pieces, few channels and many, on any axis.
+/// Tests planes (runs of elements of one channel) of one element and of several pieces, with few and with many channels, on
+/// any axis.
 #[test]
 fn batch_normalization_of_every_shape() {
     let shapes: [(&[usize], usize); 7] = [
@@ -210,14 +211,15 @@ fn batch_normalization_of_every_shape() {
     }
 }
 
-/// Every update has a kernel for every dtype that it has a sample of, except float64: also with master weights.
+/// The backend has a kernel for every update of weights, with and without master weights, in every dtype of its samples
+/// except float64.
 #[test]
 fn takes_every_update() {
     let ops = mxrs_ops::catalog();
     let backend = CpuBackend::new(&Team::serial());
     let private = ops.companions().filter(|op| op.name.ends_with("_update") || op.name.ends_with("_compression"));
     let listed = mxrs_ops::declared_in().filter(|(file, _)| file.starts_with("optim/")).map(|(_, op)| op.name);
-    // `reset_arrays` only fills arrays with zeros.
+    // `reset_arrays` is in the same folder but updates nothing: it fills arrays with zeros.
     let listed: Vec<&str> = listed.filter(|name| *name != "reset_arrays").collect();
     let updates = ops.iter().filter(|op| listed.contains(&op.name)).chain(private);
     let mut n_taken = 0;
@@ -236,7 +238,7 @@ fn takes_every_update() {
     assert!(n_taken > 400, "only {n_taken} calls");
 }
 
-/// Weights of sizes that threads and pieces cut, some of them small, in one call.
+/// One call updates several weights. Some are small, others are cut into pieces for several threads.
 #[test]
 fn updates_of_several_weights_of_every_size() {
     let (team, ops) = (team(3), mxrs_ops::catalog());
@@ -260,7 +262,8 @@ fn updates_of_several_weights_of_every_size() {
     assert!(n_compared >= 20, "only {n_compared} calls");
 }
 
-/// The backend has kernels for the operators of a training step, except products and operators with windows.
+/// The backend has kernels for the operators of a training step, except products and operators with windows (convolution,
+/// pooling).
 #[test]
 fn takes_what_a_training_step_is_made_of() {
     let ops = mxrs_ops::catalog();

@@ -1,5 +1,5 @@
-//! Compares operators that move, gather, select and sort elements with the reference, on sizes that kernels cut: for blocks, for
-//! chunks, for threads.
+//! Compares operators that move, gather, select and sort elements with the reference, on sizes that kernels cut: for blocks,
+//! for chunks, for threads.
 
 use mxrs_backend_cpu::{CpuBackend, Level};
 use mxrs_op::{Attrs, Backend, Fill, Sample};
@@ -9,8 +9,8 @@ use mxrs_types::DType;
 /// A call: an operator, its attributes, the shapes of its inputs, and what some inputs hold.
 struct Case<'a>(&'a str, &'a [(&'a str, &'a str)], &'a [&'a [usize]], Vec<(usize, Fill)>);
 
-/// Runs a case on each dtype with the widest instructions, and on the first dtype with those that every processor has; on one
-/// thread and on three.
+/// Runs a case on each dtype with the widest instructions, and on the first dtype with those that every processor has; on
+/// one thread and on three.
 fn check(Case(name, attrs, shapes, fills): Case<'_>, dtypes: &[DType]) {
     let (team, ops) = (team(3), mxrs_ops::catalog());
     let op = ops.get(name).unwrap_or_else(|_| panic!("{name} is in the catalog"));

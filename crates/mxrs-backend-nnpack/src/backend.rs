@@ -45,7 +45,7 @@ pub struct Nnpack {
 struct Fit {
     job: Job,
     epilogue: Epilogue,
-    /// Estimated time of the call relative to a vendor library.
+    /// Estimated time of the call, divided by the time that a vendor library such as oneDNN would take.
     cost: f64,
 }
 
@@ -56,8 +56,8 @@ pub enum Job {
     Depthwise(ConvProblem),
     /// A convolution with this number of groups.
     Grouped(ConvProblem, u32),
-    /// A fully-connected layer with row-major weights. Float32 weights are read where they are; bfloat16 weights are a
-    /// copy.
+    /// A fully-connected layer with row-major weights. Float32 weights are read in place. For bfloat16, the kernel reads a
+    /// converted copy of the weights.
     Dense(DenseProblem, Weights),
     /// A fully-connected layer with packed weights.
     Product(DenseProblem, Weights),
@@ -154,7 +154,8 @@ impl Nnpack {
         if !problem.k.is_multiple_of(BLOCK) && !epilogue.bounds.keep_zero() {
             return Err("no kernel for bounds that change the zeros in the padding of channels".into());
         }
-        // Weights that are not constant are packed in every call, which takes too long for small images.
+        // Weights that are not constant are packed in every call, which takes too long for small images. So the cost of
+        // such a call is raised by 1.
         let packing = if is_packed_once(call) { 0.0 } else { 1.0 };
         if p.num_group != 1 {
             let groups = p.num_group;

@@ -40,7 +40,8 @@ pub struct Choice {
 
 /// Cost of calls that were never measured against a vendor library, so that the vendor library is preferred.
 pub const UNMEASURED: f64 = 1.5;
-/// Smallest cost that an estimate returns, because estimates are not accurate enough to promise more.
+/// Smallest cost that an estimate returns. Estimates are not accurate enough to promise a larger speedup over a vendor
+/// library.
 const LEAST_COST: f64 = 0.2;
 /// Tolerance of the choice by memory: among algorithms estimated within this factor of the fastest, the one with the
 /// smallest packed weights wins. Estimates are hardly more accurate than this factor, and at batch 1 weights are most
@@ -72,8 +73,9 @@ impl Algorithm {
                 let tiles = options.tiles().filter(takes).map(Self::Fourier);
                 [Self::Product].into_iter().chain(variants).chain(tiles).collect()
             }
-            // Bfloat16 results have three digits, and every variant is more accurate than that. `Product` is not
-            // offered, because the bfloat16 instructions of a vendor library take half the time of float32.
+            // Bfloat16 results have about three decimal digits, and every variant is more accurate than that. `Product` is
+            // not offered, because it computes in float32, and a vendor library with bfloat16 instructions takes half the
+            // time.
             Data::Bf16Pixels if options.winograd => Variant::ALL.into_iter().filter(fits).map(Self::Winograd).collect(),
             Data::Bf16Pixels => Vec::new(),
         }
@@ -121,8 +123,8 @@ impl Algorithm {
 }
 
 impl Choice {
-    /// The algorithm with the lowest estimate. If a float32 call has more weights than data: among the algorithms
-    /// within [`NEAR`] of the lowest estimate, the one with the smallest packed weights.
+    /// The algorithm with the lowest estimate. If a float32 call has at least as many weights as data, the algorithm with
+    /// the smallest packed weights is chosen among those within a factor [`NEAR`] of the lowest estimate.
     pub fn new(p: &ConvProblem, options: &NnpackOptions, threads: usize, rates: &Rates) -> Self {
         let fastest = Self::fastest(p, options, threads, rates);
         let is_weights = p.data == Data::Blocks && p.n_weights() >= p.n_data();
@@ -141,8 +143,8 @@ impl Choice {
             return Self { algorithm: Algorithm::Product, cost: UNMEASURED };
         }
         if p.c < BLOCK {
-            // Measured for few channels: this algorithm takes nine tenths of a vendor library's time if the output
-            // channels fill whole blocks of 16.
+            // Measured for few input channels: `Taps` takes nine tenths of a vendor library's time if the output channels
+            // fill whole blocks of 16.
             let used = p.k as f64 / p.k.next_multiple_of(BLOCK) as f64;
             return Self { algorithm: Algorithm::Taps, cost: 0.9 / used };
         }
@@ -336,7 +338,8 @@ mod tests {
             let algorithm = chosen(n, c, size, 3, 1, &options).algorithm;
             assert!(matches!(algorithm, Algorithm::Winograd(_)), "{n} {c} {size}: {algorithm:?}");
         }
-        // Reading the spectra of many channels for a few tiles would take longer than the direct sum.
+        // A small image of many channels has few tiles, so reading the spectra of the weights would take longer than the
+        // direct sum.
         assert_eq!(chosen(1, 1024, 7, 7, 1, &options).algorithm, Algorithm::Product);
         let direct = NnpackOptions { fourier: false, ..options };
         assert_eq!(chosen(1, 64, 56, 7, 1, &direct).algorithm, Algorithm::Product);

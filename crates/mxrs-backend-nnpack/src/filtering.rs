@@ -22,7 +22,7 @@ pub fn n_tiles(p: &ConvProblem, [down, across]: [usize; 2]) -> usize {
     p.n * p.oh.div_ceil(down) * p.ow.div_ceil(across)
 }
 
-/// The sizes of a problem as the algorithms on tiles take them.
+/// The sizes of a problem, in the form that the algorithms on tiles expect.
 pub fn shape(p: &ConvProblem) -> Shape {
     Shape { n: p.n, c: p.c, k: p.k, size: [p.h, p.w], kernel: [p.kh, p.kw], pad: [p.pad.0, p.pad.1], out: [p.oh, p.ow] }
 }
@@ -40,7 +40,7 @@ impl TileConv {
     /// Prepares Fourier transforms of tiles with this blocking.
     ///
     /// # Errors
-    /// Fails if the tile does not take this window.
+    /// Fails if the tile does not support this window.
     pub fn fourier(p: &ConvProblem, tile: fourier::Tile, blocking: Blocking, isa: Isa) -> Result<Self> {
         let plan = fourier::Plan::new(shape(p), tile, blocking, isa)?;
         Ok(Self { tiling: *plan.tiling() })

@@ -13,8 +13,8 @@ const FEW_ROWS: usize = 2;
 const DENSE_COST: [f64; 2] = [0.95, 1.5];
 /// Time of a fully-connected layer whose weights change, relative to a vendor library.
 const CHANGING_DENSE_COST: f64 = 1.1;
-/// Time of a fully-connected layer with bfloat16 weights relative to a vendor library. It is low, so that the layer is
-/// preferred: the user has selected these weights.
+/// Time of a fully-connected layer with bfloat16 weights relative to a vendor library. It is set low, so that this kernel
+/// is preferred, because the user has selected bfloat16 weights.
 const BF16_DENSE_COST: f64 = 0.5;
 
 /// Name of the kernel that reads row-major weights.

@@ -122,7 +122,7 @@ unsafe fn hard_sigmoid<L: Lanes>(x: L, slope: L, offset: L) -> L {
 const POWERS: [f32; 6] = [6.931_472e-1, 2.402_264_8e-1, 5.550_332_5e-2, 9.618_437e-3, 1.339_887_4e-3, 1.535_336_2e-4];
 /// Adding this number to a float rounds the float to an integer; subtracting it again leaves the integer.
 const ROUND: f32 = 12_582_912.0;
-/// Largest size of an argument. For larger arguments, a sigmoid differs from 0 or 1 by less than 1e-37.
+/// Arguments are clamped to this absolute value. Beyond it, a sigmoid differs from 0 or 1 by less than 1e-37.
 const LARGEST: f32 = 87.0;
 
 /// `1 / (1 + e^-x)`; NaN stays NaN.
@@ -245,9 +245,10 @@ mod tests {
                     let want = exact(function, f64::from(*x));
                     let size = f64::from(x.abs());
                     let allowed = match function {
-                        // The rounding of `x · log2(e)` is multiplied by the size of the argument.
+                        // The rounding error of `x · log2(e)` grows with the argument, and so does the error of the result.
                         Function::Sigmoid | Function::Silu => want.abs() * 2e-7 * (5.0 + size) + 1e-35,
-                        // Near its zero, the line is a difference of numbers near 1/2.
+                        // Where the linear part is near 0, it is a difference of two numbers near 1/2. So its error is
+                        // absolute, not relative.
                         _ => 2e-7 * (1.0 + size),
                     };
                     assert!((f64::from(y) - want).abs() <= allowed, "{function:?}({x}) = {y}, not {want}");

@@ -15,8 +15,8 @@ use smallvec::smallvec;
 pub const BLOCK: usize = 16;
 /// Output channels of a panel of weights.
 pub const PANEL: usize = 32;
-/// Size in bytes above which a tensor is written past the caches, because it would be evicted from them before it is
-/// read. It is the size of the last-level cache of a few cores today.
+/// Size in bytes above which a tensor is written directly to memory, bypassing the caches, because it would be evicted from
+/// them before it is read. It is about the size of the last-level cache that a few cores of a current processor share.
 pub const LARGE_BYTES: usize = 24 << 20;
 /// Name of the backend, which is also stored in its layouts.
 pub const NAME: &str = "nnpack";
@@ -131,8 +131,8 @@ pub enum PackedForm {
 const GROUPS_ID: u64 = 1 << 32;
 /// First id of layouts with small groups. The id minus this value is the number of groups.
 const SMALL_GROUPS_ID: u64 = 1 << 35;
-/// First id of layouts with phases. The id minus this value holds the number of groups from this bit on, and below it the
-/// [`Steps`].
+/// First id of layouts with phases. The id minus this value holds the [`Steps`] in its lowest bits, and the number of
+/// groups from bit [`GROUPS_BIT`] on.
 const PHASES_ID: u64 = 1 << 60;
 /// First id of layouts with merged phases. The id minus this value holds the [`Steps`].
 const MERGED_PHASES_ID: u64 = 1 << 61;

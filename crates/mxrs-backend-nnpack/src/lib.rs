@@ -1,11 +1,11 @@
-//! Kernels for convolutional networks on the CPU with few threads, with the algorithms of NNPACK: in `f32` for
-//! inference and training, in `bf16` where Winograd's algorithms apply, and in `bf16`, `i8` and `u8` at inference on matrix
-//! units and other instructions for short numbers.
+//! Kernels for convolutional networks on the CPU with few threads, with the algorithms of NNPACK: in `f32` for inference
+//! and training, in `bf16` where Winograd's algorithms apply, and in `bf16`, `i8` and `u8` on matrix units and vector
+//! instructions for these types: at inference and, in `bf16` on matrix units, in training.
 //!
-//! The backend takes two-dimensional convolutions with bias, sum, bounds, and SiLU or sigmoid as epilogue; and
-//! fully-connected layers. It also takes the operators between them, so that a network needs no vendor library: pooling, batch
-//! normalization, local response normalization, and concatenation. For training it takes convolutions, fully-connected layers,
-//! pooling, batch normalization and local response normalization, with their gradients.
+//! The backend supports two-dimensional convolutions with bias, sum, bounds, and SiLU or sigmoid as epilogue; and
+//! fully-connected layers. It also supports the operators between them, so that a network needs no vendor library: pooling,
+//! batch normalization, local response normalization, and concatenation. For training it supports convolutions,
+//! fully-connected layers, pooling, batch normalization and local response normalization, with their gradients.
 //!
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries also know), so that a product reads its
 //! rows in place. Weights are packed once. Windows of 3x3 and a few others with stride 1 use Winograd's algorithms;
@@ -45,7 +45,7 @@
 //! ```
 //!
 //! Read next: `choose.rs` for the choice of the algorithm, `gemm/mod.rs` for the product, `direct/product.rs` for an
-//! algorithm, `blocks/mod.rs` for the operators between convolutions, `low_precision/mod.rs` for short numbers.
+//! algorithm, `blocks/mod.rs` for the operators between convolutions, `low_precision/mod.rs` for types of 16 and 8 bits.
 #![allow(unsafe_code)]
 // This crate needs unsafe code for two reasons. Kernels use instructions that `mxrs-processor` has detected on this
 // processor. They also read and write tensors through pointers; where a loop is split among threads, a SAFETY comment

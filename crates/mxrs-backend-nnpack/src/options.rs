@@ -22,8 +22,8 @@ pub enum Weights {
     /// Weights are stored in float32.
     #[default]
     Float32,
-    /// Weights are rounded to bfloat16 (three digits), which halves the bytes to read. This applies to fully-connected
-    /// layers, and to convolutions by products with so few output pixels that memory bandwidth limits them.
+    /// Weights are rounded to bfloat16 (about three decimal digits), which halves the bytes to read. This applies to
+    /// fully-connected layers, and to convolutions by products with so few output pixels that memory bandwidth limits them.
     Bfloat16,
 }
 

@@ -1,4 +1,4 @@
-//! A two-dimensional convolution as the kernels take it: sizes, stride, padding and dilation.
+//! A two-dimensional convolution in the form that the kernels expect: sizes, stride, padding and dilation.
 
 use crate::layouts::BLOCK;
 use crate::winograd::Data;
@@ -43,7 +43,7 @@ impl ConvProblem {
     /// channels are those of all groups together.
     ///
     /// # Errors
-    /// Returns the reason as text if the kernels do not take the convolution.
+    /// Returns the reason as text if the kernels do not support the convolution.
     pub fn of(p: &ConvolutionParams, call: &OpCall<'_>) -> Result<Self, String> {
         let ([data, weight, ..], Some(out)) = (call.inputs, call.outputs.first()) else {
             return Err("the call lacks data or weight".into());
@@ -58,7 +58,7 @@ impl ConvProblem {
     /// The convolution between the given data, weight and output. The caller has checked the dtypes of the call.
     ///
     /// # Errors
-    /// Returns the reason as text if the kernels do not take the convolution.
+    /// Returns the reason as text if the kernels do not support the convolution.
     pub fn between(
         p: &ConvolutionParams,
         call: &OpCall<'_>,

@@ -104,7 +104,7 @@ fn gradients_of_pooling_agree_with_the_reference() {
     }
 }
 
-/// A gradient that is stored past the caches has the bits of smaller ones, image by image.
+/// A gradient so large that it is stored directly to memory, bypassing the caches.
 #[test]
 fn a_gradient_of_pooling_larger_than_the_caches_agrees_with_the_reference() {
     let (backend, team) = backends().pop().expect("one at least");
@@ -121,7 +121,7 @@ fn maxima_keep_what_is_no_number() {
         for (kernel, stride, pad) in [("(2, 2)", "(2, 2)", "(0, 0)"), ("(3, 2)", "(1, 2)", "(1, 1)")] {
             for rare in [1, 5, 40] {
                 let sizes = [2, 20, 6, 7];
-                // NaN first, in the middle and last in a window, alone and with infinities.
+                // NaN is first, in the middle or last in a window, alone or together with infinities.
                 let value =
                     |i: usize| if i.is_multiple_of(rare) { special[i / rare % special.len()] } else { (i % 13) as f64 };
                 let values = (0..sizes.iter().product()).map(value).collect();

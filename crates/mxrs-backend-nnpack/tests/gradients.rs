@@ -19,8 +19,8 @@ fn gradients_of_data_agree_with_double() {
         }
         for (window, stride) in STRIDED {
             let random = Case::random(&mut numbers, window, stride);
-            // Padding for which every phase (the pixels of the data that are one stride apart) is a convolution, which
-            // cannot have negative padding.
+            // A phase consists of the pixels of the data that are one stride apart. With this padding every phase is a
+            // convolution; with more, some phases would need negative padding.
             let pad = |window: usize, stride: usize| if stride > 2 { 0 } else { (window - 1) / 2 };
             let pad = (pad(window.0, stride.0), pad(window.1, stride.1));
             let case = Case { c: random.c.max(16), pad, ..random };
@@ -53,8 +53,8 @@ fn gradients_of_weights_agree_with_double() {
     }
 }
 
-/// Few input channels, as in the first layer of a network: windows of every width at which lines are copied in another
-/// way, and rows of pixels longer than what is copied at a time.
+/// Few input channels, as in the first layer of a network: windows of all widths for which lines are copied by different
+/// code, and rows of pixels longer than what is copied at a time.
 #[test]
 fn gradients_of_weights_of_first_layers_agree_with_double() {
     let mut numbers = Numbers(0x00c0_ffee_4321_1235);
@@ -66,13 +66,13 @@ fn gradients_of_weights_of_first_layers_agree_with_double() {
             let name = case.check(Of::Weight, &backend, &team, &mut numbers);
             assert!(name.contains("patches") || stride != (1, 1) && name.contains("folded"), "{name}");
         }
-        // Windows whose pixels within a stride become channels.
+        // Convolutions for which the pixels within one stride are folded into channels.
         for (window, stride, c) in
             [((7, 7), (2, 2), 3), ((11, 11), (4, 4), 3), ((7, 7), (2, 2), 9), ((9, 3), (3, 1), 5)]
         {
             let pad = (numbers.below(window.0), numbers.below(window.1));
             let random = Case::random(&mut numbers, window, stride);
-            // More images than parts for the smallest of the windows.
+            // The smallest window is tested with more images than there are parts.
             let (n, k) = if window.1 == 3 { (34, 16) } else { (numbers.of([4, 5]), numbers.of([16, 40, 64])) };
             let case = Case { n, c, k, size: (45, 38), pad, ..random };
             let name = case.check(Of::Weight, &backend, &team, &mut numbers);
@@ -88,7 +88,7 @@ fn gradients_are_the_same_bits_on_any_number_of_threads() {
     let mut numbers = Numbers(0x0bad_cafe_1234_5671);
     for of in [Of::Data, Of::Weight] {
         for (window, stride) in [((1, 1), (1, 1)), ((3, 3), (1, 1)), ((1, 7), (1, 1)), ((7, 7), (2, 2))] {
-            // Two of the gradients of weights are those of a first layer.
+            // For two of the windows, the gradient of the weights has few input channels, as in a network's first layer.
             let c = if of == Of::Weight && [3, 7].contains(&window.0) { 3 } else { 70 };
             let size = if window == (7, 7) { (45, 38) } else { (17, 19) };
             let case = Case { n: 5, c, k: 100, size, ..Case::random(&mut numbers, window, stride) };

@@ -76,7 +76,8 @@ fn random_problems_of_bfloat16_round_once() {
     }
 }
 
-/// Without 512-bit instructions there are none for bfloat16.
+/// Without 512-bit instructions there are no instructions for bfloat16. Then only Winograd's algorithms, which compute in
+/// float32, take bfloat16 data.
 #[test]
 fn bfloat16_is_taken_where_winograd_fits_only_on_narrow_instructions() {
     let isa = Isa::available().into_iter().rfind(|isa| isa.name() != "avx512").expect("the portable set");

@@ -173,8 +173,8 @@ fn a_gradient_is_added_as_if_it_were_written_first() {
     }
 }
 
-/// With given statistics each image is independent. So a tensor large enough to be stored past the caches must have the
-/// bits of smaller ones.
+/// With given statistics each image is independent. So a tensor so large that its stores bypass the caches must have the
+/// same bits as a tensor of a single image.
 #[test]
 fn tensors_larger_than_the_caches_have_the_same_bits() {
     let attrs = [("use_global_stats", "True"), ("fix_gamma", "False")];

@@ -34,7 +34,7 @@ impl Written {
     }
 }
 
-/// Separate memory that replaces an output, with the alignment of tensors.
+/// Memory, aligned like that of tensors, to which the kernel writes instead of to an output.
 struct Side {
     words: Vec<u64>,
     first: usize,

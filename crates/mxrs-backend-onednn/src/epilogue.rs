@@ -113,7 +113,7 @@ impl Epilogue {
         Attributes::user_scratchpad()?.with(&post_ops)
     }
 
-    /// Prepares the call of a product. `product.pd` was made with [`Self::attributes`], and the call writes output 0.
+    /// Prepares the call of a product, which writes output 0. `pd` must have been made with [`Self::attributes`].
     ///
     /// # Errors
     /// The error that oneDNN reports.
@@ -158,7 +158,7 @@ impl Epilogue {
 pub struct Product {
     /// Their descriptors, in the arrangements that the primitive requires.
     pub tensors: [Arc<MemDesc>; 3],
-    /// The arrangements of `tensors`, as layouts of the executor.
+    /// The same arrangements, as the executor describes them.
     pub layouts: [Layout; 3],
     /// The descriptor of the bias, which is row-major; `None` without a bias.
     pub bias: Option<MemDesc>,

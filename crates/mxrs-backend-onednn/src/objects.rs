@@ -106,7 +106,7 @@ impl MemDesc {
         Self::tagged(sizes, dtype, sys::dnnl_format_tag_any)
     }
 
-    /// A descriptor with the arrangement of oneDNN's tag.
+    /// A descriptor with the arrangement that oneDNN's format tag `tag` names.
     pub fn tagged(sizes: &[i64], dtype: DType, tag: sys::dnnl_format_tag_t) -> Result<Self> {
         let code = code(dtype)?;
         // SAFETY: `sizes` has `sizes.len()` items; the out pointer is valid.

@@ -1,8 +1,8 @@
 //! Conversions between oneDNN's memory descriptors and [`Layout`].
 //!
 //! A layout that oneDNN chose is stored with its descriptor, so that a later call with a tensor in this layout finds the
-//! descriptor. The descriptor of a layout that another backend chose is found if oneDNN has a tag for the layout. Layouts
-//! that are neither plain nor blocked arrangements of the tensor's own axes, such as packed weights, become
+//! descriptor. The descriptor of a layout that another backend chose is found if one of oneDNN's format tags names the
+//! layout. Layouts that are neither plain nor blocked arrangements of the tensor's own axes, such as packed weights, become
 //! [`Layout::Opaque`] with an id that is assigned here.
 
 use crate::objects::{Dims, MemDesc, backend_error, shape_dims};
@@ -52,7 +52,7 @@ impl Registry {
         }
     }
 
-    /// Stores the descriptor of a layout that another backend chose, if a tag describes it.
+    /// Stores the descriptor of a layout that another backend chose, if one of oneDNN's format tags names the layout.
     fn learn(&self, desc: &TensorDesc) -> Result<()> {
         let tags: &[sys::dnnl_format_tag_t] = match desc.shape.ndim() {
             4 => &[sys::dnnl_aBcd16b, sys::dnnl_aBcd8b, sys::dnnl_acdb],

@@ -14,7 +14,8 @@ pub enum Step {
     Primitive(PrimitiveKernel),
     /// A primitive whose outputs no other step uses. It does not run if the requests of all its outputs are null.
     Part(PrimitiveKernel),
-    /// A primitive that writes a part of an output; the output is in the kernel's list of written outputs.
+    /// A primitive that writes only a part of an output. The caller of [`Sequence::new`] lists the output in `written`,
+    /// once for all primitives that write its parts.
     Shared(PrimitiveKernel),
     /// Code of this crate, for few elements. It obeys the requests of the outputs that it writes, unless they are in the
     /// kernel's list of written outputs.

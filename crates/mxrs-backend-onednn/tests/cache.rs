@@ -1,5 +1,5 @@
-//! Tests `MXNET_ONEDNN_CACHE_NUM` (decision D75): calls with ten input shapes, with a cache of at most three entries, with
-//! an unbounded cache, and with no cache.
+//! Tests `MXNET_ONEDNN_CACHE_NUM` (row D75 of `docs/env.md`): calls with ten input shapes, with a cache of at most three
+//! entries, with an unbounded cache, and with no cache.
 
 use mxrs_backend_onednn::{OneDnn, OneDnnConfig};
 use mxrs_op::{Attrs, Backend, OpCall, TensorDesc};

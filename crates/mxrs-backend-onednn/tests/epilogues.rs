@@ -9,7 +9,7 @@ use mxrs_testkit::conformance::{Prepared, Runner, run_once, team};
 use mxrs_types::DType;
 use std::sync::Arc;
 
-/// Functions whose error is as small as the product's error, and which return NaN for NaN.
+/// Functions that add no more rounding error than the product itself, and that return NaN for NaN.
 const FUNCTIONS: [&str; 7] = ["none", "relu", "sigmoid", "tanh", "square", "sqrt", "abs"];
 const FLOATS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 

@@ -58,7 +58,7 @@ pub fn check(runtime: &Runtime, devices: &[Device]) -> Outcome {
     Err(Failure::Usage(format!("--gpus: there is no {missing}: this build and machine have {there}")))
 }
 
-/// A runtime whose graphs are bound with these options.
+/// A runtime, together with the options with which a training binds its graphs.
 #[derive(Clone)]
 pub struct On {
     /// The runtime.

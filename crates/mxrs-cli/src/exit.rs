@@ -19,7 +19,7 @@ pub enum Failure {
     Run(Error),
     /// A worker of a job failed.
     Worker {
-        /// Which one, and how.
+        /// Which worker failed, and how.
         message: String,
         /// Its exit code, which becomes that of this program.
         code: u8,

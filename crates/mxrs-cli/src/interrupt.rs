@@ -3,8 +3,8 @@
 //!
 //! The first signal sets a flag. Commands with long loops check it between batches, finish writing (a training writes a
 //! checkpoint) and end with exit code 128 plus the signal's number, as in shells. The second signal ends the program
-//! immediately; a command that must end other processes first asks for the third one to do so. Commands that do not check the
-//! flag install no handler, so the system ends them at the first signal.
+//! immediately; in a command that must first end other processes, the third signal does ([`hold`]). Commands that do not
+//! check the flag install no handler, so the system ends them at the first signal.
 
 use crate::exit::{Failure, Outcome};
 use mxrs_sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
@@ -15,7 +15,7 @@ static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 static SIGNAL: LazyLock<AtomicI32> = LazyLock::new(AtomicI32::default);
 /// The number of signals so far.
 static N_SIGNALS: LazyLock<AtomicU32> = LazyLock::new(AtomicU32::default);
-/// The number of the signal that ends the program immediately.
+/// Which signal ends the program immediately: the second one, or the third one after a call of [`hold`].
 static LAST: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(2));
 
 /// Installs the handlers of the signals.
@@ -52,8 +52,8 @@ fn noticed(signal: i32) {
     }
 }
 
-/// Lets the second signal pass: this command looks at [`n_signals`], and ends other processes at once. The third signal ends the
-/// program.
+/// From now on, the second signal does not end the program. The command that calls this checks [`n_signals`] and kills its
+/// other processes at the second signal. The third signal ends the program.
 pub fn hold() {
     LAST.store(3, Ordering::SeqCst);
 }

@@ -70,7 +70,7 @@ fn cast(graph: &Graph, runtime: &Runtime, dtype: DType) -> Result<Option<Graph>>
 pub struct ParameterWork {
     /// Number of elements.
     pub n_elements: usize,
-    /// Number of multiplications with its elements in the forward pass of one image.
+    /// Number of multiplications by elements of the parameter in the forward pass of one image.
     pub n_products: f64,
 }
 
@@ -89,7 +89,8 @@ pub fn parameter_work(name: &str) -> Result<Vec<ParameterWork>> {
     let work = |id: &NodeId| {
         let shape = &shapes[graph.output_id(*id, 0).index()];
         let n_elements = shape.n_elements();
-        // The layer of a weight, not of a bias: each element is used once for each position of the output.
+        // Finds the layer that reads a weight. Each element of a weight is multiplied once per output position. A bias has
+        // one axis and counts no multiplications.
         let reads = |node: &mxrs::graph::Node| node.inputs.iter().any(|input| input.node == *id);
         let layer = graph.iter().find(|(_, node)| reads(node)).map(|(layer, _)| layer);
         let positions = layer

@@ -26,7 +26,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Everything that MXNet can record, in this trace, as MXNet's tools record it.
+    /// Records everything that MXNet's profiler records (`profile_all`), and writes it to this trace.
     pub fn all(trace: &Path) -> Self {
         let filename = trace.to_owned();
         let config = Config { filename, profile_all: true, aggregate_stats: true, ..Config::default() };
@@ -65,14 +65,14 @@ struct Row {
     operator: &'static str,
     calls: u64,
     total_ms: f64,
-    /// The part of the time of all operators.
+    /// This operator's part of the time of all operators.
     share_of_time: f64,
     mean_us: f64,
     gflop_per_s: f64,
     gbyte_per_s: f64,
-    /// The part of the time that the machine needs at least.
+    /// The least time that the machine would need for the operator at its peaks, divided by the measured time.
     share_of_peak: f64,
-    /// `compute`, `memory` or `overhead`.
+    /// What limits the operator's speed: `compute`, `memory` or `overhead`.
     limit: String,
 }
 
@@ -94,7 +94,7 @@ struct Summary {
 pub fn profiled(wanted: Option<&Wanted>, command: impl FnOnce() -> Outcome) -> Outcome {
     let Some(wanted) = wanted else { return command() };
     let wanted = &rank()?.map_or_else(|| wanted.clone(), |rank| wanted.of_rank(rank));
-    // Measured before and after the command, because other programs may slow one measurement down.
+    // The machine's peaks are measured before and after the command, because other programs may slow down one measurement.
     let before = peaks()?;
     let profiler = begin(wanted)?;
     let outcome = command();
@@ -102,7 +102,8 @@ pub fn profiled(wanted: Option<&Wanted>, command: impl FnOnce() -> Outcome) -> O
     outcome.and(finished)
 }
 
-/// The peaks of a team as the command's runtime has it. No runtime is made, because it would log its warnings again.
+/// The machine's peaks, measured with a team of threads like that of the command's runtime. No runtime is made for this,
+/// because making one would log the warnings of the settings again.
 fn peaks() -> Outcome<Peaks> {
     let (settings, _) = Settings::from_snapshot(&start::snapshot(None)?)?;
     let topology = settings::topology(&settings);

@@ -66,7 +66,8 @@ pub fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// Narrower terminals are not real ones: `mpirun` gives its processes a terminal without a size.
+/// The least width that counts as a terminal's. A smaller one is not real: `mpirun` gives its processes a terminal without a
+/// size.
 const NARROWEST: u16 = 40;
 
 /// An empty table with these headings; as wide as the terminal, or unlimited if stdout is not a terminal.

@@ -109,7 +109,8 @@ impl MnistIter {
     ///
     /// # Errors
     /// Returns the errors of reading the files, with the path; [`mxrs_types::ErrorKind::InvalidValue`] if images and labels
-    /// differ in number or the share of the examples that is read is empty; and the errors of [`crate::NdArrayIterBuilder::build`].
+    /// differ in number or the share of the examples that is read is empty; and the errors of
+    /// [`crate::NdArrayIterBuilder::build`].
     pub fn build(&self) -> Result<NdArrayIter> {
         let images = idx_ubyte::open(&self.image)?;
         let labels = idx_ubyte::open(&self.label)?;

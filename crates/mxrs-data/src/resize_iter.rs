@@ -107,8 +107,8 @@ impl<I: DataIter> DataIter for ResizeIter<I> {
         let Some(n) = self.inner.n_batches().filter(|n| *n > 0) else {
             return self.walk(epoch, batch);
         };
-        // The inner iterator moves to its next epoch only when a batch is requested after its end. So a position directly
-        // after its last batch is the end of that epoch, not the start of the next.
+        // The inner iterator moves to its next epoch only when a batch is requested after the end of the current epoch. So a
+        // position directly after the last batch of an epoch is the end of that epoch, not the start of the next.
         let overflow = || Error::new(ErrorKind::Overflow { what: format!("batch {batch} of epoch {epoch}") });
         let (inner_epoch, inner_batch) = if self.reset_internal {
             let epochs_each = (self.size - 1) / n + 1;

@@ -31,7 +31,8 @@ fn memory_follows_the_file_and_not_its_header() {
     let frame = |bytes: &[u8]| bytes.windows(2).position(|w| matches!(w, [0xff, 0xc0 | 0xc2])).unwrap();
     let png = golden::image("RGB.png");
 
-    // Checks the counter: genuine images take at least the memory of their pixels, and not much more.
+    // Checks first that the memory is measured correctly: genuine images take at least the memory of their pixels, and not
+    // much more.
     for honest in [&jpeg, &progressive, &png] {
         let (peak, decoded) = peak_of(honest);
         assert!(decoded && (13 * 17 * 3..4 << 20).contains(&peak), "{peak}");

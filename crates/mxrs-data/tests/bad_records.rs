@@ -139,7 +139,7 @@ fn an_epoch_of_bad_records_is_an_error() {
     }
 }
 
-/// The count refers to the batches returned so far, regardless of how many are read ahead.
+/// The count of bad records covers the batches returned so far, regardless of how many are read ahead.
 #[test]
 fn bad_records_are_counted_through_other_iterators() {
     let folder = tempfile::tempdir().unwrap();

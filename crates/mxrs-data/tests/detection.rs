@@ -9,7 +9,8 @@ use mxrs_format::recordio::{ImageRecord, RecordWriter};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Two extra values in the header, and six per object; the last object has no area.
+/// A label: the header has four values, of which two are extra; then each of the three objects has six. The last object has
+/// no area.
 const LABEL: [f32; 22] =
     [4.0, 6.0, 57.0, 48.0, 1.0, 0.1, 0.2, 0.45, 0.7, 0.5, 3.0, 0.5, 0.3, 0.95, 0.9, 0.25, 2.0, 0.3, 0.3, 0.3, 0.6, 1.0];
 

@@ -102,7 +102,8 @@ fn batches_do_not_depend_on_threads_and_can_be_gone_to() {
             assert_eq!(got, want, "epoch {epoch} batch {batch}");
         }
     }
-    // Also tests seeking without shuffling, where all other reading is sequential.
+    // Also tests seeking without shuffling. Without a seek, an iterator that does not shuffle only reads the file
+    // sequentially.
     let reference = epochs(digits(40), 1);
     let mut fresh = digits(40).build().unwrap();
     for batch in [6, 0, 7, 3] {

@@ -84,7 +84,8 @@ proptest! {
                 prop_assert_eq!(batch.labels[0].as_slice::<i32>().unwrap()[row], from as i32);
             }
         }
-        // The orders are ascending, or read from an iterator with the same seed and batches of one row.
+        // The orders of the rows, read from an iterator with the same seed and batches of one row. Without a seed they are
+        // ascending.
         let mut one = iter(n, 1, seed, LastBatch::Pad);
         let orders: Vec<Vec<u64>> = (0..4).map(|_| {
             let order: Vec<u64> = epoch_of(&mut one).iter().map(|b| b.index[0]).collect();
@@ -110,8 +111,8 @@ proptest! {
         }
     }
 
-    /// Epochs of another length contain the inner batches in sequence, and seeking to any position works, whether or not the
-    /// inner iterator knows its length.
+    /// The epochs of a `ResizeIter` contain the batches of the inner iterator in sequence, and seeking to any position
+    /// works, whether or not the inner iterator knows its length.
     #[test]
     fn epochs_of_another_length(n in 1_usize..12, size in 1_u64..9, reset_internal: bool, knows_length: bool) {
         let make = || {

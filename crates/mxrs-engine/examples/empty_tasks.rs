@@ -13,7 +13,7 @@ fn main() -> Result<()> {
     let count = std::env::args().nth(1).unwrap_or_else(|| "1000".into());
     let n_tasks: usize =
         count.parse().map_err(|_| Error::invalid("number of tasks", &count, "a whole number, such as 200000"))?;
-    // Without workers, so that no waiting thread adds instructions.
+    // The naive engine has no workers, so no waiting thread adds instructions.
     let engine = Engine::new(EngineConfig { kind: EngineKind::Naive, ..EngineConfig::default() })?;
     let vars: Vec<_> = (0..VARS).map(|_| engine.new_var()).collect();
     for task in 0..n_tasks {

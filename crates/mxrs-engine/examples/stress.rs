@@ -1,9 +1,10 @@
-//! Runs random programs on every kind of engine and compares each with a serial interpreter of the rules.
+//! Runs random programs on every kind of engine and compares each with a serial interpreter of the engine's rules (see
+//! `mxrs_engine::var`).
 //!
 //! `cargo run --release -p mxrs-engine --example stress -- --programs 10000`, or `cargo xtask stress`. Options, with
-//! defaults in parentheses: `--programs N`, the number for each kind (10000); `--seed S`, the seed of the first program
-//! (0); `--kind WORD`, a value of `MXNET_ENGINE_TYPE` (all kinds); `--threads N`, the number of programs at a time (2).
-//! A failure prints its seed and a small program that shows it.
+//! defaults in parentheses: `--programs N`, the number of programs for each kind of engine (10000); `--seed S`, the seed of
+//! the first program (0); `--kind WORD`, a value of `MXNET_ENGINE_TYPE` (all kinds); `--threads N`, the number of programs
+//! at a time (2). A failure prints its seed and a small program that shows it.
 #![cfg_attr(loom, allow(unused))]
 
 #[cfg(not(loom))]

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// Reports the result of the work that the body of [`crate::TaskBuilder::push_async`] started. May be used on any thread.
 ///
-/// A task is completed once (E6): further calls return an error. If the last clone is dropped without a call, the task
-/// fails.
+/// A task is completed once (rule E6 of [`crate::var`]): further calls return an error. If the last clone is dropped without
+/// a call, the task fails.
 #[derive(Clone)]
 pub struct Completion(Arc<Promise>);
 

@@ -43,7 +43,7 @@ pub struct EngineConfig {
     pub stall_after: Option<Duration>,
     /// The longest time that dropping the engine waits for pending tasks before it abandons them; `None` for no limit.
     pub exit_timeout: Option<Duration>,
-    /// Whether to log each wait, and the push and completion of tasks on the variable waited for.
+    /// Whether to log each wait, and the push and completion of tasks that use the variable of the latest wait.
     pub info: bool,
 }
 

@@ -99,7 +99,7 @@ impl RunContext {
     }
 }
 
-// Loom's macro does not support `const` initializers.
+// This has no `const` initializer, because loom's version of the macro does not support one.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static RUNNING: RefCell<Vec<u32>> = RefCell::new(Vec::new()); }
 #[cfg(not(loom))]

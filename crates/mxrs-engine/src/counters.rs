@@ -44,7 +44,7 @@ pub struct PoolCounters {
 }
 
 /// The live counters. A refused push raises both `pushed` and `completed`, so that the two are equal only if nothing is
-/// pending (E7); `refused` is subtracted in the snapshot.
+/// pending (rule E7 of [`crate::var`]). The snapshot subtracts `refused` from both.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) pushed: CachePadded<AtomicU64>,

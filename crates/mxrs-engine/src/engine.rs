@@ -237,8 +237,8 @@ impl Engine {
         TaskBuilder::new(self, name.into())
     }
 
-    /// Deletes a variable: `free` runs after every use pushed so far, even if uses failed and even if the engine is
-    /// stopped. Later uses are refused (E11). The deletion waits for device work of earlier uses.
+    /// Deletes a variable: `free` runs after every use pushed so far, even if uses failed and even if the engine is stopped.
+    /// Later uses are refused (rule E11 of [`crate::var`]). The deletion waits for device work of earlier uses.
     ///
     /// Returns false and drops `free` without running it if the variable is already deleted or belongs to another
     /// engine.

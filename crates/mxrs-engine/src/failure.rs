@@ -97,7 +97,7 @@ struct List {
 /// The number of reported errors that are remembered.
 const TOLD: usize = 8;
 
-/// Whether two errors say the same, whatever was done when they occurred.
+/// Whether two errors have the same kind and fields. The operations that were in progress are not compared.
 fn is_same(a: &Error, b: &Error) -> bool {
     a.kind() == b.kind()
 }
@@ -140,8 +140,9 @@ impl Failures {
         first
     }
 
-    /// Empties the list and returns the errors that were never reported, for the log at the engine's end. Of errors that say
-    /// the same it returns one, and none if one of them was reported: a lost connection fails every task that waits for it.
+    /// Empties the list and returns the errors that were never reported, for the log at the engine's end. Of errors with the
+    /// same kind and fields it returns one, or none if one of them was reported. Otherwise a lost connection, which fails
+    /// every task that waits for it, would be logged many times.
     pub(crate) fn drain_live(&self) -> Vec<Error> {
         let mut list = self.0.lock();
         let all = std::mem::take(&mut list.all);
@@ -208,7 +209,8 @@ mod tests {
         let texts = |list: &Failures| list.drain_live().iter().map(ToString::to_string).collect::<Vec<_>>();
         let live = texts(&list);
         assert!(live.len() == 2 && live[0].contains("got a") && live[1].contains("got b"), "{live:?}");
-        // One that was reported, here or among those that are not in the list any more.
+        // This failure was reported. So failures with the same error are not logged, even after the list has dropped this
+        // one.
         let reported = failure("a");
         reported.take();
         list.add(reported);

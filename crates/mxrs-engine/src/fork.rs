@@ -1,4 +1,4 @@
-//! What happens to an engine when its process forks (E17).
+//! What happens to an engine when its process forks (rule E17 of [`crate::var`]).
 //!
 //! - **Before**: collected tasks are pushed. Threads that are not in a task wait until the fork is over before they push,
 //!   collect, wait, or start or end workers. Every worker finishes its task and pauses. Queued tasks stay queued. No
@@ -39,8 +39,8 @@ impl ForkGuard for Hook {
     fn prepare(&self) {
         let Some(engine) = self.engine.upgrade() else { return };
         {
-            // Marks this thread without waiting for the fork to end, because another engine may already have begun this
-            // fork.
+            // Marks this thread as busy without waiting for a fork to end: the hook of another engine may already have begun
+            // this fork.
             let _busy = Busy::of_forking_thread();
             engine.flush_all();
         }

@@ -9,7 +9,7 @@ use crate::op::Task;
 use mxrs_sync::atomic::Ordering;
 use mxrs_trace::{Kinds, Label, SpanGuard, SpanInfo, SpanKind, is_on, keep_on, span};
 
-/// Whether a task may need more than being pushed, run or completed.
+/// Whether a task may also have to be recorded, logged or watched.
 #[inline(always)]
 pub(crate) fn are_needed() -> bool {
     is_on(Kinds::ENGINE | Kinds::ENGINE_REPORTS)

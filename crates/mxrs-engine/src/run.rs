@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// Tasks that are to run on the current thread, each with its engine.
 type Here = VecDeque<(Arc<Inner>, Task)>;
 
-// The tasks that this thread runs after the one it is completing; `Some` only while it completes one. Loom's macro does
-// not support `const` initializers.
+// The tasks that this thread runs after the one it is completing; `Some` only while it completes one. This has no `const`
+// initializer, because loom's version of the macro does not support one.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static HERE: RefCell<Option<Here>> = RefCell::new(None); }
 #[cfg(not(loom))]
@@ -40,8 +40,8 @@ enum Outcome {
 }
 
 impl Inner {
-    /// Runs a granted task whose error is kept for a later wait. If `home` names the worker that calls this, may return
-    /// a task that this worker must run next.
+    /// Runs a granted task whose error is kept for a later wait. If `home` is the worker that calls this function, the
+    /// result may be a task that this worker must run next.
     #[inline]
     pub(crate) fn run_deferred(
         self: &Arc<Self>,
@@ -116,7 +116,8 @@ impl Inner {
         }
     }
 
-    /// [`Self::run_to_end`] as [`Self::watched`] runs it. A function of its own, so that the usual path needs no more instructions.
+    /// Calls [`Self::run_to_end`] with records and the stall watch, as [`Self::watched`] does. A separate function keeps
+    /// these instructions out of the usual path.
     #[cold]
     #[inline(never)]
     fn run_to_end_recorded(&self, task: &Task, context: &RunContext) -> Result<()> {
@@ -338,8 +339,8 @@ fn panicked(name: &OpName, panic: Box<dyn Any + Send>) -> Error {
     Error::new(ErrorKind::Panicked { what: format!("`{name}`"), message: text_of(panic) })
 }
 
-/// The message of a panic. Dropping its payload may panic too, and so may dropping the payload of that panic; none of
-/// this must reach the worker. After 8 such panics the last payload is leaked.
+/// The message of a panic. Dropping the payload of a panic may panic too, and so may dropping the payload of that second
+/// panic. None of these panics may reach the worker, so they are caught. After 8 of them the last payload is leaked.
 fn text_of(panic: Box<dyn Any + Send>) -> String {
     let literal = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());

@@ -20,7 +20,8 @@ pub(crate) fn may_wait(task: &Task) -> bool {
 }
 
 impl Inner {
-    /// Queues a granted CPU task that has events: where its events are waited for, or in its own pool if all are finished.
+    /// Queues a granted CPU task whose variables have events: in the pool that waits for these events, or in the task's own
+    /// pool if all events are finished.
     #[cold]
     pub(crate) fn enqueue_after_devices(self: &Arc<Self>, task: Task) {
         match self.waiting_pool(&task) {

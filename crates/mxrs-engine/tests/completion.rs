@@ -1,4 +1,5 @@
-//! Tasks that end on another thread: each completes once (E6), and a dropped completion is a failure.
+//! Tasks that end on another thread: each completes once, and a dropped completion is a failure. The rules E3 to E14 are
+//! those of `mxrs_engine::var`.
 #![cfg(not(loom))]
 
 mod support;

@@ -1,5 +1,5 @@
-//! Start, stop, deletion and end of an engine, a thousand times and concurrently: no task is lost, and no thread
-//! remains.
+//! Start, stop, deletion and end of an engine, a thousand times and concurrently: no task is lost, and no thread remains.
+//! The rules E6 to E14 are those of `mxrs_engine::var`.
 #![cfg(not(loom))]
 
 mod support;

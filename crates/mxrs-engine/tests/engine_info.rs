@@ -1,4 +1,5 @@
-//! B25: with the info setting, waits are logged, and so are push and completion on the variable waited for.
+//! B25 (`MXNET_ENGINE_INFO` in `docs/env.md`): the engine logs waits, and pushes and completions of tasks that use the
+//! variable waited for.
 #![cfg(not(loom))]
 
 use mxrs_engine::{Engine, EngineConfig};

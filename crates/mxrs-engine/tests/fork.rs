@@ -1,4 +1,5 @@
-//! E17: processes forked while the engine is busy compute with workers of their own, and the parent continues.
+//! Rule E17 of `mxrs_engine::var`: processes forked while the engine is busy compute with workers of their own, and the
+//! parent continues.
 //!
 //! This is a test program without a harness: only the calling thread survives a fork, so no thread of another test may
 //! exist.

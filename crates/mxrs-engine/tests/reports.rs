@@ -51,8 +51,8 @@ fn failing(engine: &Engine, var: &mxrs_engine::Var) {
     engine.task("bad").write(var).push(|_| Err(Error::invalid("x", "1", "2"))).unwrap();
 }
 
-/// E12, E13: without `sticky_errors` a failure is reported once; with it every reader gets the failure until a write
-/// succeeds.
+/// Rules E12 and E13 of `mxrs_engine::var`: without `sticky_errors` a failure is reported once; with it every reader gets
+/// the failure until a write succeeds.
 #[test]
 fn e13_sticky_errors_are_told_until_rewritten() {
     for sticky in [false, true] {

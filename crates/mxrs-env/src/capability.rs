@@ -40,7 +40,7 @@ macro_rules! capabilities {
 capabilities! {
     /// A part that every build has, so the variable always has an effect.
     Core = "nothing", planned;
-    /// Code that reads the field of the variable. No such code exists.
+    /// Code that reads the field of the variable. A variable names this capability if no such code exists yet.
     Reader = "a reader", planned;
     /// A GPU device.
     Gpu = "a GPU device", planned;

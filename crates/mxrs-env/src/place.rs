@@ -1,5 +1,5 @@
-//! The place of a process among those that a launcher has started. Launchers set variables with names of their own, which are
-//! not settings of mxrs.
+//! The rank of a process among those that a launcher has started. Launchers set variables with names of their own, which
+//! are not settings of mxrs.
 
 use crate::Snapshot;
 
@@ -16,18 +16,19 @@ pub enum PlacedBy {
     Torchrun,
 }
 
-/// The number of a process among those that a launcher has started, and their number.
+/// The rank of a process among those that a launcher has started, and how many processes the launcher has started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The launcher.
     pub by: PlacedBy,
-    /// The number of this process, from 0.
+    /// The rank of this process, from 0.
     pub rank: usize,
-    /// The number of processes, if the launcher sets it.
+    /// How many processes the launcher has started; `None` if the launcher does not set this number.
     pub size: Option<usize>,
 }
 
-/// The variables with rank and size, by launcher. Launchers of MPI win, because `torchrun` may run below them.
+/// The variables with rank and size, by launcher. Launchers of MPI come first, because one of them may have started
+/// `torchrun`; then the variables of both are set.
 const VARIABLES: [(PlacedBy, &str, &str); 4] = [
     (PlacedBy::OpenMpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     (PlacedBy::Pmi, "PMI_RANK", "PMI_SIZE"),

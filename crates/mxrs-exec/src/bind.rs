@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 pub enum Missing {
     /// Allocate zeros (`simple_bind`).
     Allocate,
-    /// Return an error, except for inputs that inference ignores (labels).
+    /// Return an error. Labels are exempt, because no operator reads them at inference.
     Refuse,
 }
 
@@ -37,7 +37,7 @@ pub struct Variables {
     pub bound: FxHashMap<NodeId, Bound>,
 }
 
-/// The shapes from which inference starts.
+/// The shapes that are known before shape inference: those of the inputs, of the options and of the given variables.
 pub fn seeds<'a>(
     inputs: &'a [(&'a str, Shape)],
     given: &'a [Given<'a>],

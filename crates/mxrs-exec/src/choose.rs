@@ -32,7 +32,8 @@ pub struct Choice {
 /// `tuning`, estimates decide.
 ///
 /// # Errors
-/// Returns the errors of [`choose`], or the error of the callback that is called during the timing.
+/// Returns the errors of [`choose`], or the error of the callback that was given to
+/// [`Search::looked_on_by`](crate::Search::looked_on_by).
 pub(crate) fn choose_tuned(
     backends: &[Arc<dyn Backend>],
     call: &OpCall<'_>,
@@ -124,7 +125,7 @@ pub fn choose_reorder(
     Err(Error::not_built(format!("copy from {from} to {to}"), "no backend knows both layouts"))
 }
 
-/// A kernel that copies a tensor, for an output to which the copy is added. It is the kernel of `_copy`.
+/// A kernel of the operator `_copy`, for an output with the request to add: the copy is added to the output.
 ///
 /// # Errors
 /// Returns an error if the operator is missing, or `NotBuilt` if no backend copies tensors of this layout.

@@ -4,8 +4,8 @@ use crate::lower::{Bound, Source};
 use mxrs_graph::{Graph, NodeId, constant_nodes};
 use rustc_hash::FxHashMap;
 
-/// For each node, whether it is folded: computed once after constants changed, instead of in every run. At inference a call is
-/// folded if it depends on constants only. Nothing is folded if all variables are constants, because then every run would
+/// For each node, whether it is folded: computed once after constants changed, instead of in every run. At inference a call
+/// is folded if it depends on constants only. Nothing is folded if all variables are constants, because then every run would
 /// compute nothing.
 pub fn folded_nodes(source: &Source<'_>) -> Vec<bool> {
     if source.is_train || source.bound.values().all(|bound| bound.is_constant) {

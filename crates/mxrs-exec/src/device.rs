@@ -1,4 +1,5 @@
-//! Binding on one or several devices: the backends that may be used on each, and the check that arrays are there.
+//! Binding on one or several devices: the backends that may be used on each, and the check that arrays are on the right
+//! device.
 
 use crate::options::BindOptions;
 use mxrs_graph::Node;
@@ -8,12 +9,12 @@ use mxrs_types::{Device, DeviceKind, Error, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Options with only the backends that run on their device. If groups are on other devices, all backends stay, and
-/// [`backends_on`] chooses among them for each node.
+/// The options without the backends that cannot run on the device of the graph. If the graph has several devices, all
+/// backends stay, and [`backends_on`] chooses among them for each node.
 ///
 /// # Errors
-/// Returns an error if there are backends, but none that runs on some device, or if a device is a kind of memory for copies
-/// only.
+/// Returns an error if there are backends, but none of them runs on one of the devices. Returns an error if a device is
+/// memory for copies only, such as pinned memory.
 pub fn on_device(options: &BindOptions) -> Result<Cow<'_, BindOptions>> {
     let devices = options.devices();
     for device in &devices {
@@ -35,7 +36,7 @@ pub fn on_device(options: &BindOptions) -> Result<Cow<'_, BindOptions>> {
 
 /// The backends of these options that run on `device`, which is one of the graph's devices.
 pub fn backends_on(options: &BindOptions, device: Device) -> Cow<'_, [Arc<dyn Backend>]> {
-    // Without groups, `on_device` has left out the backends of other devices.
+    // Without groups there is one device, and `on_device` has left out the backends that cannot run on it.
     if options.groups.is_empty() || options.backends.iter().all(|backend| backend.runs_on(device)) {
         return Cow::Borrowed(&options.backends);
     }
@@ -47,7 +48,8 @@ pub fn device_of(node: &Node, options: &BindOptions) -> Device {
     node.device.unwrap_or(options.device)
 }
 
-/// The error of a device without a backend. It lists where each backend runs, among the first devices of each kind.
+/// The error for a device on which no backend runs. Its message lists the devices on which each backend runs, looking at the
+/// cpu and at the first eight GPUs only.
 fn nothing_there(options: &BindOptions, device: Device) -> Error {
     const N_ASKED: u32 = 8;
     let asked = || (0..N_ASKED).map(Device::gpu);
@@ -63,8 +65,8 @@ fn nothing_there(options: &BindOptions, device: Device) -> Error {
     Error::not_built(format!("operators on {device}"), format!("no backend runs there: {}", places.join("; ")))
 }
 
-/// Whether a device is memory of the host for copies to devices or between processes. The host computes on such memory as on
-/// any other, but no graph is bound to it.
+/// Whether a device is host memory for copies to devices (pinned) or between processes (shared). Kernels of the host can use
+/// this memory, but no graph is bound to it.
 fn is_for_copies(device: Device) -> bool {
     matches!(device.kind, DeviceKind::CpuPinned | DeviceKind::CpuShared)
 }

@@ -22,8 +22,8 @@ use mxrs_trace::api_call;
 use mxrs_types::{Error, Result, Shape};
 use std::sync::{Arc, OnceLock};
 
-/// If a graph has at least this many nodes, binding ends by returning the heap memory that it freed to the system, which
-/// takes milliseconds.
+/// After binding a graph with at least this many nodes, freed heap memory is returned to the operating system. That takes
+/// milliseconds, so it is not done for smaller graphs.
 const LARGE_GRAPH: usize = 1000;
 
 /// A graph with arrays, kernels and memory: MXNet's executor.
@@ -39,7 +39,8 @@ pub struct Executor {
     pub(crate) context: ArrayContext,
     pub(crate) options: BindOptions,
     pub(crate) graph: Arc<Graph>,
-    /// The graph as the caller gave it, if it has control flow: other shapes may give loops more or fewer steps.
+    /// The graph as the caller gave it, if it has control flow. Reshaping starts from it, because other shapes may give
+    /// loops more or fewer steps.
     pub(crate) source: Option<Arc<Graph>>,
     pub(crate) arrays: Arrays,
     pub(crate) variables: Variables,
@@ -64,8 +65,8 @@ impl Executor {
     ///
     /// # Errors
     /// Returns an error if a name is unknown, if shapes contradict each other or stay unknown, or if no backend runs some
-    /// operator on the device. Returns an error if memory runs out, or if a parameter has another shape or type in an executor of the
-    /// same pool.
+    /// operator on the device. Returns an error if memory runs out, or if a parameter has another shape or type in an
+    /// executor of the same pool.
     pub fn simple_bind(
         graph: &Graph,
         context: &ArrayContext,

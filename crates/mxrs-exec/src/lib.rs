@@ -7,12 +7,12 @@
 //! [`BucketingExecutor`]). [`Imperative`] calls single operators on arrays, records the calls for gradients ([`autograd`]),
 //! and runs graphs as functions ([`CachedOp`]).
 //!
-//! A graph runs on one device ([`BindOptions::device`]), or on several ([`BindOptions::groups`]). A call uses the backends that
-//! run on its device. On a device with streams, tasks enqueue the steps on their streams and wait for nothing.
+//! A graph runs on one device ([`BindOptions::device`]), or on several ([`BindOptions::groups`]). A call uses the backends
+//! that run on its device. On a device with streams, tasks enqueue the steps on their streams and wait for nothing.
 //!
-//! The reference kernels are the only backend that this crate knows by name. The crate names two groups of operators: the
-//! operators that sum gradients of recorded calls, and common operators that have a method each. Whatever else binding does
-//! with additions, concatenations and products, it learns from the definitions of these operators.
+//! The reference kernels are the only backend that this crate knows by name. Few operators are known by name: those that sum
+//! gradients of recorded calls, and the common operators for which [`Imperative`] has a method. What binding has to know of
+//! additions, concatenations and products, it reads from the definitions of these operators.
 //!
 //! ```
 //! use mxrs_engine::{Engine, EngineConfig};
@@ -48,9 +48,9 @@
 //! how steps run, `imperative/mod.rs` for calls without a graph.
 #![allow(unsafe_code)]
 // Unsafe code: the program's tensors are raw ranges of an arena, of bound arrays and of packed constants; `ready/mod.rs`
-// argues why kernels, and the copies of a device, may use them. `imperative/cached/plan.rs` copies an arena inside a task that holds the engine
-// variable of the arena. `program_passes/copy_images.rs` is a kernel that copies a part of a concatenation.
-// `tune/bench.rs` views cache lines as bytes.
+// argues why kernels, and the copy functions of a device, may use them. `imperative/cached/plan.rs` copies an arena inside a
+// task that holds the engine variable of the arena. `program_passes/copy_images.rs` is a kernel that copies a part of a
+// concatenation. `tune/bench.rs` views cache lines as bytes.
 
 mod aliases;
 pub mod array;

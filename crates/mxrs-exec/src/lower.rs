@@ -343,8 +343,8 @@ impl Lowering<'_> {
         Ok(variant)
     }
 
-    /// A step that copies between layouts, or a view if the layouts are equal. Views add on the host only, so on a device a
-    /// copy that must add is a kernel in any case.
+    /// A step that copies between layouts, or a view if the layouts are equal. The host can run a view with the request to
+    /// add. A device cannot, so there a copy that must add is always a kernel.
     fn copy_step(&self, from: ValueId, to: ValueId, name: String, req: WriteReq) -> Result<Step> {
         let (from_desc, to_desc) = (&self.program.values[from].desc, &self.program.values[to].desc);
         let device = self.program.values[to].device;

@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// Which values a training step computes a second time, so that fewer have to be kept until the gradient needs them.
 ///
 /// No mode changes a value, a gradient, an auxiliary state or a random number. The arena is planned with and without
-/// recomputation, and recomputation is used only if it makes the arena smaller. In `Off`, `Light` and `Mirror`, calls annotated
-/// with `__force_mirroring__` are recomputed unless they are random.
+/// recomputation, and recomputation is used only if it makes the arena smaller. In `Off`, `Light` and `Mirror`, calls
+/// annotated with `__force_mirroring__` are recomputed unless they are random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Recompute {
     /// Recomputes only calls with the annotation.
@@ -26,7 +26,8 @@ pub enum Recompute {
     /// ReLUs after batch normalization.
     #[default]
     Light,
-    /// Recomputes cheap calls (`MXNET_BACKWARD_DO_MIRROR`): all except random and [costly](mxrs_op::OpDef::is_costly) operators.
+    /// Recomputes cheap calls (`MXNET_BACKWARD_DO_MIRROR`): all except random and [costly](mxrs_op::OpDef::is_costly)
+    /// operators.
     Mirror,
     /// Splits a graph of n calls into about √n segments and recomputes each when its gradient is due. Costs at most one
     /// additional forward run.
@@ -46,15 +47,15 @@ pub struct BindOptions {
     /// default.
     pub device: Device,
     /// Devices of groups of nodes (MXNet's `group2ctx`), by the name that nodes have as their attribute `ctx_group`. The
-    /// arrays and the work of a group are on its device, and tensors are copied where they cross devices. If the map is empty,
-    /// which is the default, groups are ignored. See [`mxrs_graph::place`] for nodes without a group. Graphs as functions
-    /// ([`CachedOp`](crate::CachedOp)) ignore groups.
+    /// arrays and the work of a group are on its device, and tensors are copied where they cross devices. If the map is
+    /// empty, which is the default, groups are ignored. See [`mxrs_graph::place`] for nodes without a group. Graphs as
+    /// functions ([`CachedOp`](crate::CachedOp)) ignore groups.
     pub groups: IndexMap<String, Device>,
-    /// Backends that may run operators. A call uses those that [run on](Backend::runs_on) its device. The offer with the fewest
-    /// estimated seconds is chosen, unless [`Self::tuning`] has a timed result.
+    /// Backends that may run operators. A call uses those that [run on](Backend::runs_on) its device. The offer with the
+    /// fewest estimated seconds is chosen, unless [`Self::tuning`] has a timed result.
     pub backends: Vec<Arc<dyn Backend>>,
-    /// Which kernels were fastest in timings, and whether to time more calls. By default estimates decide. A timing on
-    /// one kind of device is not used for another. Calls on a device whose memory the host cannot access are timed only if the
+    /// Which kernels were fastest in timings, and whether to time more calls. By default estimates decide. A timing on one
+    /// kind of device is not used for another. Calls on a device whose memory the host cannot access are timed only if the
     /// search [has such memory](crate::Search::on_devices).
     pub tuning: Tuning,
     /// Threads for loops inside operators.
@@ -121,8 +122,8 @@ pub struct BindOptions {
     pub default_dtype: DType,
     /// Element types given for variables, by name.
     pub dtypes: Vec<(String, DType)>,
-    /// Shapes of variables, by name. They are needed for parameters whose shape does not follow from the inputs, such as
-    /// ranges per channel.
+    /// Shapes of variables, by name. They are needed for parameters whose shape does not follow from the inputs, such as the
+    /// ranges of quantized channels.
     pub shapes: Vec<(String, Shape)>,
     /// The memory to share with other executors, or `None` for a separate pool.
     pub pool: Option<MemoryPool>,
@@ -167,7 +168,7 @@ impl BindOptions {
         }
     }
 
-    /// The same options for the device of `group`, as MXNet's `group2ctx` gives it.
+    /// These options, with the nodes of `group` on `device`, as an entry of MXNet's `group2ctx`.
     #[must_use]
     pub fn with_group(mut self, group: impl Into<String>, device: Device) -> Self {
         self.groups.insert(group.into(), device);

@@ -12,7 +12,8 @@
 //! On a device a task ends when its work is enqueued. There the task that makes a constant records an event after the work,
 //! and the streams of tasks that read the constant wait for this event. If the work failed, the constant is made again.
 //!
-//! Frozen executors hold no arrays; their constants are never written again.
+//! A frozen executor may have released the source arrays, so its tasks do not hold them. They need not, because its
+//! constants are never written again.
 
 use crate::program::ValueId;
 use crate::program_passes::Planned;
@@ -42,7 +43,7 @@ pub struct Packed {
     /// Indices of the bound arrays that prepare steps of the device depend on.
     sources: Vec<usize>,
     is_frozen: AtomicBool,
-    /// The copies of the device of the constants; `None` if they are in host memory.
+    /// The copy functions of the device of the constants; `None` if the constants are in host memory.
     copies: Option<Arc<dyn DeviceCopies>>,
     /// Bytes of all memory for constants on the device.
     pub bytes: usize,
@@ -118,7 +119,7 @@ impl Packed {
     }
 
     /// Freezes this program: from now on [`Self::update`] makes nothing, and bound arrays that only prepare steps read are
-    /// not looked at.
+    /// not checked for changes.
     pub fn freeze(&self) {
         self.is_frozen.store(true, Ordering::Release);
     }
@@ -133,7 +134,7 @@ impl Packed {
         self.is_frozen.load(Ordering::Acquire)
     }
 
-    /// The copies of the device of the constants; `None` if they are in host memory.
+    /// The copy functions of the device of the constants; `None` if the constants are in host memory.
     pub fn copies(&self) -> Option<&Arc<dyn DeviceCopies>> {
         self.copies.as_ref()
     }
@@ -194,7 +195,8 @@ impl Packed {
         *self.seen.lock() = self.sources.iter().map(|index| Content::of(&bound[*index])).collect();
     }
 
-    /// Keeps the memory of the constants from being used by others before this event, even if it is freed earlier.
+    /// Records that work on a stream reads the constants until `event`. If their memory is freed earlier, it is not reused
+    /// before the event.
     pub fn used_by(&self, event: &Arc<dyn DeviceEvent>) {
         let memory = self.kept.iter().map(|(constant, _)| &constant.memory).chain(&self.shared);
         memory.for_each(|memory| memory.block().used_by(event.clone()));

@@ -124,8 +124,8 @@ impl MemoryPool {
         if let Some(known) = find(&self.0.others.lock()) {
             return known;
         }
-        // A variable is made without holding the lock. If another thread was faster, `made` is dropped after the lock is
-        // released.
+        // `Temporaries::new` makes an engine variable, so it is called without holding the lock. If another thread has added
+        // temporaries for this device meanwhile, those are used, and `made` is dropped after the lock is released.
         let made = Temporaries::new(&self.0.context, device);
         let mut others = self.0.others.lock();
         if let Some(winner) = find(&others) {

@@ -25,7 +25,7 @@ pub enum Origin {
     Output(usize),
     /// The n-th [crossing array](Program::crossings).
     Crossing(usize),
-    /// A part of another value, which lies in the arena.
+    /// A part of another value. That value lies in the arena.
     Part {
         /// The value that contains the part.
         whole: ValueId,
@@ -108,7 +108,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that copies a value to another layout, or gives it another name.
+    /// A step that copies a value to another layout or device, or makes a view of it.
     pub fn copy(
         name: String,
         (backend, action): (&'static str, Action),
@@ -150,7 +150,7 @@ impl Step {
         self.combines == Combines::Sum || self.is_gradient_sum()
     }
 
-    /// Whether the step runs no kernel.
+    /// Whether the step is a view, which runs no kernel.
     pub fn is_view(&self) -> bool {
         matches!(self.action, Action::View)
     }
@@ -270,8 +270,8 @@ pub struct Program {
     pub outputs: Vec<ValueId>,
     /// What to do with each output array.
     pub output_reqs: Vec<WriteReq>,
-    /// The values that have an array of their own because they are copied to or from another device. So the copy needs no
-    /// part of an arena, and the steps of both devices need not wait for it.
+    /// The values that have an array of their own because they are copied to or from another device. So the copy uses no
+    /// arena, and steps that use the arenas of the two devices need not wait for it.
     pub crossings: Vec<ValueId>,
     /// The number of random calls in one run.
     pub n_random: u32,

@@ -14,7 +14,7 @@ pub struct Reused {
 }
 
 impl Reused {
-    /// Allocates memory on `device`. In host memory, the caller waits for the earlier work.
+    /// Allocates memory on `device`. If `device` is the host, waits until the earlier work is done.
     ///
     /// # Errors
     /// Returns an error if memory runs out.

@@ -190,12 +190,12 @@ impl Executor {
         ))
     }
 
-    /// Notes for autograd tapes that inference is about to overwrite the outputs.
+    /// Reports to autograd tapes that an inference run will overwrite the outputs.
     pub(crate) fn note_outputs(&self) -> Result<()> {
         self.note_writes(false)
     }
 
-    /// Notes for autograd tapes which arrays this run is about to overwrite.
+    /// Reports to autograd tapes which arrays this run will overwrite.
     #[track_caller]
     fn note_writes(&self, is_train: bool) -> Result<()> {
         for output in &self.outputs {

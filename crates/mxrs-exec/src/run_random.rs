@@ -8,10 +8,10 @@ use std::sync::Arc;
 /// The random calls that were reserved for one run.
 #[derive(Clone)]
 pub enum RunRandom {
-    /// All steps take them from one device.
+    /// All random steps of the program are on one device.
     One(RandomCalls),
-    /// Steps take them from several devices. On each of them, as many calls are reserved as the program makes on all
-    /// devices, so that a call has one number everywhere.
+    /// Random steps are on several devices, and the generator of each device reserves calls. Each reserves as many as the
+    /// program makes on all devices together, so that the number of a step in the program is valid for every device.
     Several(Arc<[(Device, RandomCalls)]>),
 }
 

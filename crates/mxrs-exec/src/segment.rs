@@ -49,9 +49,10 @@ impl Segment {
     }
 }
 
-/// Pushes one task for `device` that runs steps of a segment. It holds the arrays that these steps use; `bound` and `outputs`
-/// return the variable for an index, and `crossings` are the crossing arrays. It also writes the variables `writes`: the variable of the memory of temporary values, and others
-/// that `body` needs. `body` gets the context of the task, which has a stream if the device has streams.
+/// Pushes one task for `device` that runs steps of a segment. The task holds the arrays that these steps use: `bound` and
+/// `outputs` return the variable of a bound or output array by its index, and `crossings` are the crossing arrays. The task
+/// also writes the variables `writes`: that of the temporary values, and others that `body` needs. `body` gets the context
+/// of the task, which has a stream if the device has streams.
 ///
 /// # Errors
 /// Returns the errors of the engine; with `NaiveEngine` also the error of `body`.
@@ -90,8 +91,8 @@ pub fn push_prepare<'a>(
     engine.task("prepare").device(device).reads(bound).write(memory).push(body)
 }
 
-/// Cuts `steps` of the program into segments of at most `limit` kernels each. Views run no kernel and do not count. A segment
-/// has one device, and a copy between devices is a segment of its own.
+/// Cuts `steps` of the program into segments of at most `limit` kernels each. Views run no kernel and do not count. A
+/// segment has one device, and a copy between devices is a segment of its own.
 pub fn segments(program: &Program, steps: Range<usize>, limit: usize) -> Vec<Segment> {
     let mut found = Vec::new();
     let (mut begin, mut n_kernels) = (steps.start, 0);

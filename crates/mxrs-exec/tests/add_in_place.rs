@@ -59,7 +59,7 @@ fn n_adds(report: &ExecutorReport) -> usize {
     report.steps.iter().filter(|step| step.op == "_grad_add").count()
 }
 
-/// G15: with additions in place, results have the same bits as with additions that are steps, in every type.
+/// Rule G15: with additions in place, results have the same bits as with additions that are steps, in every type.
 #[test]
 fn g15_sums_in_place_have_the_bits_of_the_additions() {
     let graph = fan(10);
@@ -74,7 +74,7 @@ fn g15_sums_in_place_have_the_bits_of_the_additions() {
     }
 }
 
-/// G15: a sum may be made in the caller's gradient array. With the request `add`, the last addition of the sum stays a
+/// Rule G15: a sum may be made in the caller's gradient array. With the request `add`, the last addition of the sum stays a
 /// step.
 #[test]
 fn g15_the_sum_may_be_an_output() {
@@ -91,8 +91,8 @@ fn g15_the_sum_may_be_an_output() {
     }
 }
 
-/// G15: no term is overwritten that is still needed after the second term is made. The cases are terms that are outputs or
-/// bound arrays, a term that is read later, and a term that is added to itself.
+/// Rule G15: no term is overwritten that is still needed after the second term is made. The cases are terms that are outputs
+/// or bound arrays, a term that is read later, and a term that is added to itself.
 #[test]
 fn g15_terms_that_are_needed_later_stay() {
     let build = |with: fn(&mut Net, &Symbol) -> Vec<Symbol>| {
@@ -169,7 +169,7 @@ struct NeverAdds;
 
 struct Delegate(Arc<dyn Kernel>);
 
-// `Kernel::run` is an unsafe function.
+// Unsafe code is allowed here, because Unsafe code is allowed here, because `Kernel::run` is an unsafe function.
 #[allow(unsafe_code)]
 impl Kernel for Delegate {
     fn name(&self) -> &str {
@@ -199,8 +199,8 @@ impl Backend for NeverAdds {
     }
 }
 
-/// G15: additions stay steps if kernels cannot add to their outputs. If kernels can, leaving out additions increases the
-/// memory of no step.
+/// Rule G15: additions stay steps if kernels cannot add to their outputs. If kernels can, leaving out additions increases
+/// the memory of no step.
 #[test]
 fn g15_only_kernels_that_can_add_are_asked_to() {
     for n in 2..12 {
@@ -251,7 +251,7 @@ fn random_graph(calls: &[(u8, u8, u8)]) -> Graph {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// G15: for random graphs, additions in place change no bit, and the plan needs no more bytes.
+    /// Rule G15: for random graphs, additions in place change no bit, and the plan needs no more bytes.
     #[test]
     fn g15_random_graphs(calls in prop::collection::vec(any::<(u8, u8, u8)>(), 1..25)) {
         let graph = random_graph(&calls);

@@ -10,7 +10,7 @@ use mxrs_types::Result;
 
 type Smooth = fn(&Imperative, &NdArray) -> Result<NdArray>;
 
-/// A1: gradients of compositions of the named operators agree with central differences.
+/// Rule A1: gradients of compositions of the named operators agree with central differences.
 #[test]
 fn a1_gradients_agree_with_central_differences() {
     let nd = imperative();
@@ -46,7 +46,7 @@ fn a1_gradients_agree_with_central_differences() {
     }
 }
 
-/// A1: gradients of a layer's parameters agree with central differences, with a different request for each parameter.
+/// Rule A1: gradients of a layer's parameters agree with central differences, with a different request for each parameter.
 #[test]
 fn a1_layers_and_requests() {
     let nd = imperative();
@@ -69,7 +69,7 @@ fn a1_layers_and_requests() {
     assert!(autograd::grad_of(&ax).is_none());
 }
 
-/// A3: with the request `add`, gradients of successive calls are added up.
+/// Rule A3: with the request `add`, gradients of successive calls are added up.
 #[test]
 fn a3_with_add_gradients_add_up() {
     let nd = imperative();
@@ -82,7 +82,7 @@ fn a3_with_add_gradients_add_up() {
     }
 }
 
-/// A6: derivatives of derivatives of a polynomial are exact.
+/// Rule A6: derivatives of derivatives of a polynomial are exact.
 #[test]
 fn a6_higher_derivatives_of_polynomials_are_exact() {
     let nd = imperative();
@@ -100,7 +100,7 @@ fn a6_higher_derivatives_of_polynomials_are_exact() {
     assert!(fifth.is_err() || values(&fifth.unwrap()[0]) == [0.0; 3]);
 }
 
-/// A6: second derivatives of compositions, which read saved outputs, agree with central differences of the first
+/// Rule A6: second derivatives of compositions, which read saved outputs, agree with central differences of the first
 /// derivative.
 #[test]
 fn a6_second_derivatives_agree_with_differences() {
@@ -127,7 +127,7 @@ fn a6_second_derivatives_agree_with_differences() {
     }
 }
 
-/// A9: marking an array with the request `null` allocates nothing.
+/// Rule A9: marking an array with the request `null` allocates nothing.
 #[test]
 fn a9_a_null_leaf_allocates_no_gradient() {
     let nd = imperative();
@@ -138,7 +138,7 @@ fn a9_a_null_leaf_allocates_no_gradient() {
     assert!(autograd::grad_of(&x).is_none());
 }
 
-/// A10: the gradient of an intermediate array equals the gradient of the graph that begins at this array.
+/// Rule A10: the gradient of an intermediate array equals the gradient of the graph that begins at this array.
 #[test]
 fn a10_gradients_of_intermediates_are_those_of_the_graph_split_there() {
     let nd = imperative();
@@ -208,7 +208,7 @@ fn dropout_in_both_modes() {
     assert_eq!(grad(&x), [1.0; 100]);
 }
 
-/// A layer may be called twice before the gradient is computed. That the second call updates the moving statistics does not
+/// A layer may be called twice before the gradient is computed. The second call updates the moving statistics. That does not
 /// count as overwriting saved values.
 #[test]
 fn batch_norm_may_be_called_twice_before_backward() {

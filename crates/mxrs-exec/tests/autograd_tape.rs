@@ -6,7 +6,7 @@ use common::*;
 use mxrs_exec::{BackwardOptions, GradReq, ImperativeOptions, autograd};
 use mxrs_op::Attrs;
 
-/// A2: a second backward along the same tape needs `retain_graph`.
+/// Rule A2: a second backward along the same tape needs `retain_graph`.
 #[test]
 fn a2_a_second_backward_needs_retain() {
     let nd = imperative();
@@ -21,7 +21,7 @@ fn a2_a_second_backward_needs_retain() {
     assert!(error.contains("retain_graph") && error.contains("exp"), "{error}");
 }
 
-/// A5: after backward, the tape holds no memory.
+/// Rule A5: after backward, the tape holds no memory.
 #[test]
 fn a5_memory_returns_to_where_it_was() {
     let nd = imperative();
@@ -67,7 +67,7 @@ fn long_tapes_end_without_recursion() {
     assert_eq!(values(&x), [1.0]);
 }
 
-/// A8: threads record independently of each other.
+/// Rule A8: threads record independently of each other.
 #[test]
 fn a8_threads_record_independently() {
     let nd = imperative();

@@ -102,8 +102,8 @@ fn two_steps(nd: &Imperative, f: impl Fn(&[NdArray]) -> Result<NdArray>) -> Vec<
     seen
 }
 
-/// C1 and C4: a cached graph has the same results, bit for bit, as its operators called one by one. This holds with static
-/// and with dynamic memory, and for any bulk size.
+/// Rules C1 and C4: a cached graph has the same results, bit for bit, as its operators called one by one. This holds with
+/// static and with dynamic memory, and for any bulk size.
 #[test]
 fn c1_c4_a_cached_graph_is_its_operators() {
     let nd = imperative();
@@ -117,7 +117,7 @@ fn c1_c4_a_cached_graph_is_its_operators() {
     }
 }
 
-/// R1: random numbers are the same with every engine and any number of threads.
+/// Rule R1: random numbers are the same with every engine and any number of threads.
 #[test]
 fn r1_the_same_numbers_on_every_engine_and_team() {
     let mut all = Vec::new();
@@ -131,7 +131,7 @@ fn r1_the_same_numbers_on_every_engine_and_team() {
     assert!(all.iter().all(|seen| *seen == all[0]));
 }
 
-/// C2: the outputs of a call keep their values when the function is called again.
+/// Rule C2: the outputs of a call keep their values when the function is called again.
 #[test]
 fn c2_outputs_survive_the_next_call() {
     let nd = imperative();
@@ -145,7 +145,7 @@ fn c2_outputs_survive_the_next_call() {
     assert_eq!(bits(&first[0]), before);
 }
 
-/// C3: later calls with known signatures make no plans and allocate no memory.
+/// Rule C3: later calls with known signatures make no plans and allocate no memory.
 #[test]
 fn c3_warm_calls_plan_nothing_and_ask_the_device_for_nothing() {
     let nd = imperative();
@@ -218,7 +218,7 @@ fn recorded_calls_do_not_disturb_one_another() {
         let first = grad(&xs[0]);
         assert_close(&first, &[slope(0.5)], "first");
         assert_close(&grad(&xs[1]), &[slope(1.5)], "second");
-        // A2: after a backward with `retain_graph`, a second backward gives the same gradient. After a backward without
+        // Rule A2: after a backward with `retain_graph`, a second backward gives the same gradient. After a backward without
         // `retain_graph`, the next backward fails.
         nd.backward(&[&ys[0]], &[], BackwardOptions::default()).unwrap();
         assert_eq!(grad(&xs[0]), first);
@@ -245,8 +245,8 @@ fn calls_on_one_state_do_not_overlap() {
     assert_eq!(op.stats().states_made, 1);
 }
 
-/// A6: derivatives of x^3 + y·x² through a cached graph are exact, up to the third order and together with calls outside
-/// it.
+/// Rule A6: derivatives of x^3 + y·x² through a cached graph are exact, up to the third order and together with calls
+/// outside it.
 #[test]
 fn a6_second_derivatives_through_a_cached_graph_are_exact() {
     for flags in [STATIC, dynamic()] {
@@ -276,8 +276,8 @@ fn a6_second_derivatives_through_a_cached_graph_are_exact() {
     }
 }
 
-/// C4: a gradient computed with `create_graph` equals the gradient without it, draws the same random numbers and updates no
-/// statistics.
+/// Rule C4: a gradient computed with `create_graph` equals the gradient without it, draws the same random numbers and
+/// updates no statistics.
 #[test]
 fn c4_a_differentiable_gradient_repeats_the_call_without_its_side_effects() {
     let nd = imperative();
@@ -299,7 +299,7 @@ fn c4_a_differentiable_gradient_repeats_the_call_without_its_side_effects() {
     assert_eq!(nd.context().random().reserve(Device::cpu(0), 0), next, "no number was drawn");
 }
 
-/// C5: after a call that fails, the flags of the thread are as before.
+/// Rule C5: after a call that fails, the flags of the thread are as before.
 #[test]
 fn c5_an_error_leaves_the_flags_as_they_were() {
     for kind in [EngineKind::Naive, EngineKind::ThreadedPerDevice] {
@@ -341,7 +341,7 @@ fn mistakes_are_named() {
     assert!(error.contains("input `w`") && error.matches(file!()).count() >= 2, "{error}");
 }
 
-/// A5: dropping a cached graph and its outputs frees all states.
+/// Rule A5: dropping a cached graph and its outputs frees all states.
 #[test]
 fn a5_states_go_with_the_function() {
     let nd = imperative();

@@ -59,7 +59,7 @@ fn position(op: &CachedOp, name: &str) -> usize {
     op.input_names().iter().position(|n| *n == name).unwrap()
 }
 
-/// C4: over steps of training and inference, outputs, gradients and statistics are the same with and without
+/// Rule C4: over steps of training and inference, outputs, gradients and statistics are the same with and without
 /// `static_shape`. Between the steps, parameters are updated in place or replaced.
 #[test]
 fn c4_static_shapes_change_no_bit() {
@@ -96,7 +96,7 @@ fn c4_static_shapes_change_no_bit() {
     assert_eq!(of(true), of(false));
 }
 
-/// C3: calls after the first do not compute addresses again, even if the data or the content of a parameter changes. If
+/// Rule C3: calls after the first do not compute addresses again, even if the data or the content of a parameter changes. If
 /// a parameter is replaced by another array, addresses are computed again.
 #[test]
 fn c3_calls_are_bound_once() {
@@ -128,7 +128,7 @@ fn c3_calls_are_bound_once() {
     assert_eq!(plain.stats().bindings_made, 9);
 }
 
-/// C2: calls may be made while earlier calls are pending; each call keeps its own data and outputs.
+/// Rule C2: calls may be made while earlier calls are pending; each call keeps its own data and outputs.
 #[test]
 fn c2_outputs_survive_later_calls() {
     let nd = imperative();

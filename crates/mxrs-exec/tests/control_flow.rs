@@ -1,5 +1,5 @@
-//! Tests loops and branches: numbers and gradients of MXNet 1.9.1, recorded by `tests/mxnet/make_control_flow.py`, every way to run
-//! a graph, and broken graphs.
+//! Tests loops and branches. Outputs and gradients are compared with those of MXNet 1.9.1, which
+//! `tests/mxnet/make_control_flow.py` recorded, for every way to run a graph. Broken graphs must be refused.
 
 mod common;
 #[path = "control_flow/composed.rs"]
@@ -44,7 +44,8 @@ struct Case {
     outputs: Vec<Tensor>,
     head_grads: Vec<Tensor>,
     gradients: BTreeMap<String, Tensor>,
-    /// Outputs with a row per step; MXNet's rows behind the last step are not recorded.
+    /// Indices of the outputs that have a row for each step of a while loop. Of these outputs, only the rows of the steps
+    /// that ran are recorded.
     #[serde(default)]
     stacked: Vec<usize>,
 }
@@ -77,7 +78,7 @@ impl Case {
         self.inputs.iter().map(|(name, tensor)| (name.as_str(), tensor.shape())).collect()
     }
 
-    /// Compares outputs. Rows behind the last step of a while loop must be 0.
+    /// Compares outputs with the recorded ones. Rows after the last step of a while loop must be 0.
     fn check_outputs(&self, outputs: &[NdArray], what: &str) {
         assert_eq!(outputs.len(), self.outputs.len(), "{}: {what}", self.name);
         for (i, (got, expected)) in outputs.iter().zip(&self.outputs).enumerate() {
@@ -97,7 +98,7 @@ impl Case {
     }
 }
 
-/// Both compute in float32, in another order of additions.
+/// Compares with a tolerance, because MXNet adds up float32 numbers in another order.
 fn close(got: &[f32], expected: &[f32], what: &str) {
     assert_eq!(got.len(), expected.len(), "{what}");
     for (i, (g, e)) in got.iter().zip(expected).enumerate() {

@@ -35,8 +35,8 @@ fn data() -> Vec<(&'static str, Shape)> {
     DATA.map(|(name, shape)| (name, shape.into())).to_vec()
 }
 
-/// P1: if each tensor is drawn as a rectangle of its bytes and its steps, no two rectangles overlap, and all lie in the
-/// arena.
+/// Checks rule P1: if each tensor is drawn as a rectangle of its bytes and its steps, no two rectangles overlap, and all lie
+/// in the arena.
 fn check_rectangles(planned: &PlannedGraph) {
     let tensors: Vec<_> = planned.tensors.iter().filter(|t| t.size_bytes > 0).collect();
     for (i, a) in tensors.iter().enumerate() {

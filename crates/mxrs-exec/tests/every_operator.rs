@@ -1,5 +1,6 @@
-//! Tests A1 and C1 for every differentiable operator. Gradients along the tape and gradients of a cached graph have the
-//! same bits as the declared gradient. The tests of the catalog compare the declared gradient with central differences.
+//! Tests the rules A1 and C1 for every differentiable operator. Gradients along the tape and gradients of a cached graph
+//! have the same bits as the declared gradient. The tests of the catalog compare the declared gradient with central
+//! differences.
 
 mod common;
 

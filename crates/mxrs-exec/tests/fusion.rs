@@ -162,8 +162,8 @@ fn runs(graph: &Graph, shape: &Shape, options: &BindOptions) -> (Left, [Executor
     (left, reports.map(|report| report.expect("bound for both")))
 }
 
-/// D86: a chain of five pointwise calls becomes one fused call with equal results. It stays as it is if fusion is off, or
-/// if only the reference backend would run the fused call.
+/// D86 (`MXNET_USE_FUSION`): a chain of five pointwise calls becomes one fused call with equal results. It stays as it is if
+/// fusion is off, or if only the reference backend would run the fused call.
 #[test]
 fn d86_a_chain_of_five_is_one_fused_call() {
     let (graph, shape) = (chain(), Shape::from([3, 5]));
@@ -174,14 +174,14 @@ fn d86_a_chain_of_five_is_one_fused_call() {
     assert_eq!((on[0].n_fused(), on[0].n_fused_calls(), on[0].steps.len()), (1, 5, 1));
     assert_eq!(on[0].steps[0].backend, "fusing");
     assert!(found == expected);
-    // Forward and gradient are fused separately (F3), so there are at least two fused calls.
+    // Forward and gradient are fused separately (rule F3), so there are at least two fused calls.
     assert!(on[1].n_fused() >= 2 && on[1].steps.len() < off[1].steps.len(), "{:?}", on[1].steps);
     let (_, alone) = runs(&graph, &shape, &training(options(), GradReq::Write));
     assert_eq!((alone[0].n_fused(), alone[1].n_fused()), (0, 0), "the reference gains nothing by it");
 }
 
-/// F2, F4, G14 and G3: for random networks fusion keeps all bits of outputs, gradients and states, uses fewer kernels and
-/// needs no larger arena.
+/// Rules F2, F4, G14 and G3: for random networks fusion keeps all bits of outputs, gradients and states, uses fewer kernels
+/// and needs no larger arena.
 #[test]
 fn f2_f4_g14_fusion_changes_no_bit() {
     let shape = Shape::from(IMAGES);
@@ -239,7 +239,7 @@ fn constants_wait_for_nothing() {
     assert_eq!(calls(true), [(FUSED_OP.into(), 4)], "a parameter changes from step to step");
 }
 
-/// F4: calls are not fused if the fused kernel needs copies between layouts.
+/// Rule F4: calls are not fused if the fused kernel needs copies between layouts.
 #[test]
 fn f4_fusion_brings_no_copies_between_layouts() {
     let mut net = Net::new();
@@ -258,7 +258,7 @@ fn f4_fusion_brings_no_copies_between_layouts() {
     assert_eq!(planned(nhwc).steps.iter().map(|s| s.op.as_str()).collect::<Vec<_>>(), ["relu", "sigmoid"]);
 }
 
-/// D86: cached graphs are fused too, whether calls are recorded or not.
+/// D86 (`MXNET_USE_FUSION`): cached graphs are fused too, whether calls are recorded or not.
 #[test]
 fn d86_cached_graphs_are_fused() {
     let graph = chain();

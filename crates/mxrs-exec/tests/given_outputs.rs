@@ -26,6 +26,6 @@ fn an_update_of_an_unaligned_view_changes_the_view_alone() {
     let (weight, grad) = (f32s(&nd, [2, 1], &[5.0, 6.0]), f32s(&nd, [2, 1], &[10.0, 20.0]));
     let attrs = Attrs::from([("lr", "0.125"), ("momentum", "0.5")]);
     nd.invoke("sgd_mom_update", &attrs, &[&weight, &grad, &view]).unwrap();
-    // The manual: `mom = momentum * mom - lr * grad`.
+    // MXNet's manual gives the update: `mom = momentum * mom - lr * grad`.
     assert_eq!(momenta.to_vec::<f32>().unwrap(), [1.0, -0.25, -1.0, 4.0]);
 }

@@ -43,7 +43,7 @@ impl Backend for Own {
 
 struct Never;
 
-// `Kernel::run` is an unsafe function.
+// Unsafe code is allowed here, because Unsafe code is allowed here, because `Kernel::run` is an unsafe function.
 #[allow(unsafe_code)]
 impl Kernel for Never {
     fn name(&self) -> &str {

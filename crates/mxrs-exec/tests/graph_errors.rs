@@ -32,7 +32,7 @@ fn expect<T>(result: Result<T>, words: &[&str]) {
     words.iter().for_each(|word| assert!(error.contains(word), "`{word}` is not in: {error}"));
 }
 
-/// G1: an edge that would close a cycle is refused when it is added, because a node may only refer to earlier nodes.
+/// Rule G1: an edge that would close a cycle is refused when it is added, because a node may only refer to earlier nodes.
 #[test]
 fn g1_a_cycle_is_refused_where_it_would_close() {
     let ops = mxrs_ops::catalog();
@@ -123,7 +123,7 @@ fn heads_and_gradients_are_counted() {
     expect(op.call(&[&a, &a]), &["number of inputs", "2", "1 (x)"]);
 }
 
-/// A2: a gradient needs a run whose gradient has not been computed yet, for bound graphs and along the tape.
+/// Rule A2: a gradient needs a run whose gradient has not been computed yet, for bound graphs and along the tape.
 #[test]
 fn a2_gradients_need_a_run_of_their_own() {
     let graph = call("y", "exp", &[], &[&Symbol::variable("x")]).graph().unwrap();

@@ -119,7 +119,7 @@ fn signatures_are_prepared_once_and_forgotten_when_too_many() {
     assert_eq!(nd.relu(&x).unwrap().to_vec::<f32>().unwrap(), [1.0, 2.0]);
 }
 
-/// E16: bulking changes no value.
+/// Rule E16: bulking (one engine task for several calls) changes no value.
 #[test]
 fn e16_bulking_changes_no_value() {
     let nd = imperative();
@@ -143,7 +143,7 @@ fn e16_bulking_changes_no_value() {
     assert!(engine.counters().bulked >= before.bulked + 40, "the calls were collected");
 }
 
-/// R1: with the same seed and the same order of calls, random numbers are the same with every engine and any number of
+/// Rule R1: with the same seed and the same order of calls, random numbers are the same with every engine and any number of
 /// threads.
 #[test]
 fn r1_same_seed_and_order_same_numbers_on_every_engine_and_team() {
@@ -165,7 +165,7 @@ fn r1_same_seed_and_order_same_numbers_on_every_engine_and_team() {
     assert!((kept - 0.6).abs() < 4.0 * (0.24f64 / 1050.0).sqrt(), "{kept}");
 }
 
-/// R4: a seed applies from the next call on.
+/// Rule R4: a seed applies from the next call on.
 #[test]
 fn r4_a_seed_counts_from_the_next_call_on() {
     let nd = imperative();
@@ -196,7 +196,7 @@ fn batch_norm_updates_its_statistics_in_training_only() {
     assert_eq!(mean.to_vec::<f32>().unwrap(), [1.5]);
 }
 
-/// A4: recording changes no value.
+/// Rule A4: recording changes no value.
 #[test]
 fn a4_recording_changes_no_value() {
     let nd = imperative();

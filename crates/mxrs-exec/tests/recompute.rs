@@ -88,8 +88,8 @@ fn n_mirrors(steps: &[StepReport]) -> usize {
     steps.iter().filter(|s| s.name.contains("_mirror")).count()
 }
 
-/// D50: with mirroring, cheap operators run a second time, products and random operators do not, and the arena is at least
-/// a fifth smaller.
+/// D50 (`MXNET_BACKWARD_DO_MIRROR`): with mirroring, cheap operators run a second time, products and random operators do
+/// not, and the arena is at least a fifth smaller.
 #[test]
 fn d50_mirroring_runs_cheap_operators_twice() {
     let graph = conv_bn_relu(12, &[]);
@@ -104,8 +104,8 @@ fn d50_mirroring_runs_cheap_operators_twice() {
     assert_eq!(on.n_forward, off.n_forward);
 }
 
-/// G13, G14: in every mode of recomputation, outputs, gradients, moving statistics and dropout masks of two steps have the
-/// same bits.
+/// Rules G13, G14: in every mode of recomputation, outputs, gradients, moving statistics and dropout masks of two steps have
+/// the same bits.
 #[test]
 fn g13_g14_recomputation_changes_no_bit() {
     let graph = conv_bn_relu(6, &[]);
@@ -123,7 +123,7 @@ fn g13_g14_recomputation_changes_no_bit() {
     }
 }
 
-/// G13: if a dropout is computed again, its mask is the same.
+/// Rule G13: if a dropout is computed again, its mask is the same.
 #[test]
 fn g13_dropout_masks_are_replayed() {
     let mut net = Net::new();
@@ -145,8 +145,8 @@ fn g13_dropout_masks_are_replayed() {
     assert_eq!(count(&mirrored.steps, "Dropout"), count(&off.steps, "Dropout"), "never by D50");
 }
 
-/// D50: an annotation on a call decides for this call: it forces recomputation where the option is off, and forbids it
-/// where the option is on.
+/// D50 (`MXNET_BACKWARD_DO_MIRROR`): an annotation on a call decides for this call: it forces recomputation where the option
+/// is off, and forbids it where the option is on.
 #[test]
 fn d50_force_mirroring_decides() {
     let counts = |force: &str, recompute| {
@@ -158,7 +158,7 @@ fn d50_force_mirroring_decides() {
     assert_eq!(counts("True", Recompute::Off), [12, 24, 23, 1]);
     assert_eq!(counts("0", Recompute::Mirror), [12, 12, 12, 1]);
     // To compute only relu again, the output of batch normalization would have to be kept. That saves no memory, so nothing
-    // is recomputed (G14).
+    // is recomputed (rule G14).
     let mut net = Net::new();
     let mut x = Symbol::variable("data");
     for _ in 0..12 {
@@ -182,8 +182,8 @@ fn sqrt_and_chain_on_200_layers() {
     }
 }
 
-/// G14: a budget is met, and a larger budget costs less work. A budget that cannot be met is refused, and the error gives
-/// the smallest budget that can be met.
+/// Rule G14: a budget is met, and a larger budget costs less work. A budget that cannot be met is refused, and the error
+/// gives the smallest budget that can be met.
 #[test]
 fn g14_a_budget_is_met_or_refused() {
     let graph = conv_bn_relu(12, &[]);
@@ -204,8 +204,8 @@ fn g14_a_budget_is_met_or_refused() {
     assert!(planned(&graph, IMAGES, Recompute::Budget(least - 1)).is_err());
 }
 
-/// D88: two equal towers become one, and outputs keep their names and bits. All numbers are sums of few powers of two, so
-/// gradients are exact in any order of summation.
+/// D88 (`MXNET_ELIMINATE_COMMON_EXPR`): two equal towers become one, and outputs keep their names and bits. All numbers are
+/// sums of few powers of two, so gradients are exact in any order of summation.
 #[test]
 fn d88_equal_towers_are_computed_once() {
     let mut net = Net::new();
@@ -239,7 +239,7 @@ fn d88_equal_towers_are_computed_once() {
     assert!(on[0].0 != on[1].0 && on[0].1 == on[1].1);
 }
 
-/// G13: cached graphs recompute too. A recorded call needs less memory, and its gradient has the same bits.
+/// Rule G13: cached graphs recompute too. A recorded call needs less memory, and its gradient has the same bits.
 #[test]
 fn g13_cached_graphs_recompute_too() {
     let graph = conv_bn_relu(6, &[]);

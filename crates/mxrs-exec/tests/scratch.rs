@@ -1,5 +1,5 @@
-//! Tests the workspaces (scratch memory) of operators that are called one by one: no operator sees the workspace of
-//! another (R3), and workspaces are reused by later calls (R5).
+//! Tests the workspaces (scratch memory) of operators that are called one by one: no operator sees the workspace of another
+//! (rule R3), and later calls reuse workspaces (rule R5).
 
 mod common;
 
@@ -75,7 +75,7 @@ fn relu(nd: &Imperative, values: &[f32]) -> NdArray {
     nd.invoke("relu", &Attrs::new(), &[&input]).unwrap().swap_remove(0)
 }
 
-/// R3: no operator sees the workspace of another, with more workers than workspaces and with workspaces that grow while
+/// Rule R3: no operator sees the workspace of another, with more workers than workspaces and with workspaces that grow while
 /// tasks wait for them.
 #[test]
 fn r3_no_operator_sees_the_workspace_of_another() {
@@ -88,7 +88,7 @@ fn r3_no_operator_sees_the_workspace_of_another() {
     assert_eq!(detour.0.lock().unwrap().len(), 120);
 }
 
-/// R5: calls of one size use four workspaces in turn, and the address of each stays the same.
+/// Rule R5: calls of one size use four workspaces in turn, and the address of each stays the same.
 #[test]
 fn r5_workspaces_stay_where_they_are_between_calls_of_one_size() {
     let (nd, detour) = calls(1);

@@ -86,7 +86,7 @@ fn key() -> impl Strategy<Value = Key> {
     (1usize..5, 1usize..6)
 }
 
-/// B1: inference on the same data twice gives the same bits.
+/// Rule B1: inference on the same data twice gives the same bits.
 #[test]
 fn b1_inference_twice_is_equal() {
     for pool in [false, true] {
@@ -114,7 +114,8 @@ fn b1_inference_twice_is_equal() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// B2: for a random sequence of shapes, buckets compute the same results as new executors that share only parameters.
+    /// Rule B2: for a random sequence of shapes, buckets compute the same results as new executors that share only
+    /// parameters.
     #[test]
     fn b2_buckets_equal_fresh_executors(keys in prop::collection::vec(key(), 1..7), largest in key()) {
         let context = context(EngineKind::ThreadedPerDevice, 2);
@@ -141,8 +142,8 @@ proptest! {
         }
     }
 
-    /// B3: all buckets together need no more memory than the largest bucket and the parameters, for inference and training
-    /// together.
+    /// Rule B3: all buckets together need no more memory than the largest bucket and the parameters, for inference and
+    /// training together.
     #[test]
     fn b3_memory_is_that_of_the_largest(keys in prop::collection::vec(key(), 1..6)) {
         let largest = (4, 5);
@@ -285,7 +286,7 @@ fn runs_of_a_pool_do_not_mix() {
     });
 }
 
-/// B2: a reshaped executor computes the same results as a new executor, in the arrays of the old executor.
+/// Rule B2: a reshaped executor computes the same results as a new executor, in the arrays of the old executor.
 #[test]
 fn b2_reshaped_executors_equal_fresh_ones() {
     let context = context(EngineKind::ThreadedPerDevice, 2);

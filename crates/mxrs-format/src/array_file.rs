@@ -14,8 +14,9 @@ use std::path::Path;
 pub struct ArrayFile {
     /// The arrays, in file order.
     pub arrays: Arrays,
-    /// Whether lists are written with NumPy shape semantics (V3 arrays, which can be scalars or empty). Reading a file sets
-    /// this field to the semantics of the file. A file that contains a scalar is written with these semantics in any case.
+    /// Whether lists are written with NumPy shape semantics (array records of version 3, which can be scalars or empty).
+    /// Reading a file sets this field to the semantics of the file. A file that contains a scalar is always written with
+    /// NumPy semantics.
     pub np_shape: bool,
 }
 
@@ -153,7 +154,7 @@ impl ArrayFile {
         write_atomically(path, |sink| params::write_list(sink, self))
     }
 
-    /// Writes an npz file (stored members), atomically. Arrays without names are called `arr_0`, `arr_1`, ...
+    /// Writes an npz file without compression, atomically. Arrays without names are called `arr_0`, `arr_1`, ...
     ///
     /// # Errors
     /// Returns [`mxrs_types::ErrorKind::InvalidValue`] for names that an archive cannot hold and for "none" arrays, and I/O

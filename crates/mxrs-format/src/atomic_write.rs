@@ -6,7 +6,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Number of attempts to open and lock the temporary file if another writer renames or removes it in between.
+/// Number of attempts to open and lock the temporary file. An attempt fails if another writer renames or removes the file
+/// after it was opened and before it is locked.
 const TRIES: usize = 3;
 
 /// A file that is written under a temporary name and gets its real name in [`Self::commit`]. The temporary name is

@@ -1,4 +1,4 @@
-//! A byte buffer aligned for every element type, without unsafe code. Its memory is its own or lent by the caller.
+//! A byte buffer aligned for every element type, without unsafe code. The buffer owns its memory, or the caller lends it.
 
 use mxrs_types::Result;
 use std::any::Any;

@@ -17,7 +17,7 @@ pub(crate) fn truncated(offset: u64, need: u64, have: u64, context: impl Into<St
     at(offset, FormatErrorKind::Truncated { need, have }, context)
 }
 
-/// An I/O error of a source without a name.
+/// Converts an I/O error of a source that has no path, such as a stream.
 pub fn io(error: &std::io::Error) -> Error {
     Error::from_io(error)
 }

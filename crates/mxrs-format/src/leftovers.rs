@@ -53,7 +53,7 @@ impl Writer {
             None => (text, None),
         };
         let writer = Self { process: process.parse().ok()?, system };
-        // Only the form that `Display` writes is accepted: no sign, no other number of digits.
+        // Only the form that `Display` writes is accepted. A sign or another number of digits is refused.
         (writer.to_string() == text).then_some(writer)
     }
 
@@ -86,8 +86,8 @@ impl fmt::Display for Writer {
 fn own_system() -> Option<u64> {
     let table = Path::new(PROCESSES);
     let status = fs::read_to_string(table.join("self/status")).ok()?;
-    // The line lists the number of this process in each namespace, from the namespace of `/proc` to the innermost one. A
-    // single number means that both are the same.
+    // The line lists the id of this process in each PID namespace, from the namespace of `/proc` to that of the process. A
+    // single number means that both namespaces are the same.
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     if numbers.trim() != std::process::id().to_string() || !table.join("1").exists() {
         return None;
@@ -222,8 +222,8 @@ mod tests {
         names
     }
 
-    /// The file of a living writer stays. That of a killed writer is removed when the same name is written next. Other names
-    /// stay.
+    /// The temporary file of a living writer stays. That of a killed writer is removed when the same name is written next.
+    /// Temporary files for other names stay.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_killed_writer_is_cleaned_up_after() {

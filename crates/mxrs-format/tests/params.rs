@@ -83,7 +83,7 @@ fn sparse_values() {
     let mut dense = [0.0f32; 24];
     dense[4..8].fill(1.0);
     dense[16..20].fill(2.0);
-    // The csr array of this file has storage shape (0) and 8 elements; MXNet wrote it so.
+    // The csr array of this file has the storage shape (0) although it has 8 elements, because MXNet wrote it like this.
     for name in ["rsp", "csr"] {
         assert_eq!(arrays[name].to_dense().unwrap().as_slice::<f32>().unwrap(), dense, "{name}");
     }

@@ -117,7 +117,7 @@ proptest! {
         let back = Index::from_bytes(index.to_text().as_bytes(), None).unwrap();
         prop_assert_eq!(&back, &index);
         prop_assert!(map.iter().all(|(key, offset)| back.offset(*key) == Some(*offset)));
-        // Multiples of 1/64 have at most six decimals.
+        // The labels are multiples of 1/64, which have at most six decimals, as many as image lists store.
         let entry = |(&key, &offset): (&u64, &u64)| ListEntry {
             index: key,
             labels: vec![(offset % 4096) as f32 / 64.0; 1 + (offset % 3) as usize],

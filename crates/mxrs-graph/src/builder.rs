@@ -210,7 +210,8 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Returns `node` if `before` was added before `node`; otherwise an error about `what`.
+    /// Returns `node` for a change that refers to `before`. Fails if `before` was not added before `node`; the error says
+    /// `what` was to be changed.
     fn earlier(&mut self, what: &str, node: NodeId, before: NodeId) -> Result<&mut Node> {
         let n_nodes = self.nodes.len();
         match self.nodes.get_mut(node.index()) {

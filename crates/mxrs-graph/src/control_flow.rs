@@ -67,12 +67,13 @@ pub(crate) fn check(node: &Node) -> Result<()> {
 
 /// The depth of control flow in these graphs, counted up to [`MAX_DEPTH`].
 fn depth(graphs: &[Arc<Graph>]) -> usize {
-    // The subgraphs are verified already, so their own depth is limited.
+    // The recursion ends: these subgraphs are verified graphs, so their own depth is below the limit.
     let nodes = graphs.iter().flat_map(|graph| graph.nodes()).filter(|node| node.is_control_flow());
     nodes.map(|node| 1 + depth(&node.subgraphs)).max().unwrap_or(0)
 }
 
-/// The inputs of a call that are auxiliary states because an operator in a subgraph has them as such.
+/// The positions of the inputs of a control-flow call that are auxiliary states. An input is one if, in a subgraph, an
+/// operator reads its variable as an auxiliary state.
 pub(crate) fn aux_inputs(node: &Node) -> impl Iterator<Item = usize> {
     let flow = node.control_flow().ok().flatten();
     let inputs = flow.map_or_else(Vec::new, |flow| flow.inputs);

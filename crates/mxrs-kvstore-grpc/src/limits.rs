@@ -16,7 +16,7 @@ pub const AXES: usize = 32;
 pub const KEYS: usize = 1 << 20;
 /// The most requests of one connection that a server works on at once.
 pub const REQUESTS: u32 = 256;
-/// The most headers of a request, in bytes.
+/// The most bytes of the headers of a request.
 pub const HEADER_BYTES: u32 = 16 << 10;
 /// The most connections of one server.
 pub const CONNECTIONS: usize = 4096;

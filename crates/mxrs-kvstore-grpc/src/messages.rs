@@ -54,7 +54,7 @@ pub struct Join {
     pub server: u32,
     #[prost(uint32, tag = "6")]
     pub n_servers: u32,
-    /// The secret of the job.
+    /// The secret text by which a worker proves that it belongs to the job.
     #[prost(string, tag = "7")]
     pub token: String,
 }
@@ -86,7 +86,7 @@ pub struct Setting {
     pub value: String,
 }
 
-/// Bytes for all workers, or for worker 0.
+/// A worker gives bytes to a collection, for all workers or only for worker 0.
 #[derive(Clone, PartialEq, Message)]
 pub struct Collect {
     #[prost(uint64, tag = "1")]
@@ -97,7 +97,8 @@ pub struct Collect {
     pub to_all: bool,
     #[prost(bytes = "bytes", tag = "4")]
     pub bytes: Bytes,
-    /// Gives the bytes again to a server that was started again. The worker knows the result, or asks for it later.
+    /// Whether the bytes are given again, to a restarted server. The worker then knows the result already, or asks for it
+    /// later.
     #[prost(bool, tag = "5")]
     pub again: bool,
 }
@@ -125,16 +126,16 @@ pub struct CallReply {
     /// The number of complete snapshots.
     #[prost(uint64, tag = "2")]
     pub n_snapshots: u64,
-    /// To [`Join`]: whether the server writes snapshots.
+    /// In the answer to [`Join`]: whether the server writes snapshots.
     #[prost(bool, tag = "3")]
     pub keeps_snapshots: bool,
-    /// To [`Join`]: the last push of this session that each key has.
+    /// In the answer to [`Join`]: for each key, the last push of this session that was applied.
     #[prost(message, repeated, tag = "4")]
     pub applied: Vec<Applied>,
-    /// To [`Join`]: the number of the next [`Collect`].
+    /// In the answer to [`Join`]: the number of the next [`Collect`].
     #[prost(uint64, tag = "5")]
     pub next_collect: u64,
-    /// To [`Collect`]: the bytes of all workers by rank.
+    /// In the answer to [`Collect`]: the bytes of all workers by rank.
     #[prost(bytes = "bytes", repeated, tag = "6")]
     pub collected: Vec<Bytes>,
 }
@@ -188,7 +189,7 @@ pub struct Head {
     /// The number of bytes in all frames of this stream.
     #[prost(uint64, tag = "5")]
     pub n_bytes: u64,
-    /// The version of the value from which the gradient was computed.
+    /// The version of the value from which the gradient was computed, for statistics of staleness.
     #[prost(uint64, tag = "6")]
     pub base_version: u64,
     /// Bits per element of a compressed gradient; 0: it is not compressed.

@@ -9,23 +9,25 @@ use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name that the certificate of every worker has, unless it has that of one worker, such as `worker-2`.
+/// The name in a certificate that is valid for every worker. A certificate for one worker has a name such as `worker-2`
+/// instead.
 pub const WORKER: &str = "worker";
 
 /// The files by which a process proves who it is, and checks others. All are in the PEM format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificates of the authority that has signed those of this job.
+    /// The certificates of the authority that has signed the certificates of this job.
     pub authority: PathBuf,
-    /// The certificate of this process, followed by those between it and the authority. That of a server names the hosts by
-    /// which workers reach it. That of a worker names `worker`, or `worker-2` if it may only be worker 2.
+    /// The certificate of this process, followed by the intermediate certificates up to the authority. The certificate of a
+    /// server names the hosts by which workers reach it. The certificate of a worker names `worker`, or `worker-2` if its
+    /// owner may only be worker 2.
     pub certificate: PathBuf,
     /// The private key of the certificate.
     pub key: PathBuf,
 }
 
 const VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13];
-/// What runs inside TLS: HTTP/2.
+/// The protocol that runs inside TLS: HTTP/2.
 const PROTOCOL: &[u8] = b"h2";
 
 impl TlsFiles {
@@ -76,7 +78,7 @@ impl TlsFiles {
     }
 }
 
-/// The cryptography: graviola, which is Rust and needs certain instructions of the processor.
+/// The cryptography: graviola, which is written in Rust and needs certain instructions of the processor.
 fn provider() -> Result<Arc<rustls::crypto::CryptoProvider>> {
     if !graviola::util::is_cpu_supported() {
         let reason = "the cryptography needs AES and vector instructions that this processor does not have";

@@ -19,11 +19,11 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::server::Connected;
 
-/// How long a handshake may take.
+/// How long a TLS handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long sending the reason for a failed handshake may take.
+/// How long the server takes to send the reason for a failed handshake.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// The pause after the system has refused a connection, such as for lack of file handles.
+/// The pause after the system has failed to accept a connection, such as for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A stream of bytes in both directions.
@@ -35,7 +35,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub address: SocketAddr,
-    /// The certificate, which was checked; `None` without TLS.
+    /// The certificate, which was verified; `None` without TLS.
     pub certificate: Option<CertificateDer<'static>>,
 }
 
@@ -43,7 +43,7 @@ pub struct Peer {
 pub struct Accepted {
     stream: Box<dyn Duplex>,
     peer: Peer,
-    /// Counts this connection until it ends.
+    /// Counts this connection against the limit of connections, until it ends.
     _place: OwnedSemaphorePermit,
 }
 
@@ -131,7 +131,8 @@ async fn secure(
     let stream = match acceptor.accept(stream).into_fallible().await {
         Ok(stream) => stream,
         Err((error, mut stream)) => {
-            // The other side is still sending. If the connection were closed now, it could miss the reason.
+            // The other side is still sending. If the connection were closed now, the other side could miss the reason, so
+            // its bytes are read and dropped for a while.
             drop(stream.shutdown().await);
             let mut sink = tokio::io::sink();
             drop(tokio::time::timeout(FAREWELL, tokio::io::copy(&mut stream, &mut sink)).await);
@@ -149,8 +150,9 @@ pub struct Connector {
     address: Arc<str>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
     timeout: Duration,
-    /// The last error of TLS on a connection that was open. A server checks the certificate of a worker after the worker has
-    /// ended its part of the handshake, and then requests only report that the connection is closed.
+    /// The last TLS error on a connection that was open. A server checks the certificate of a worker after the worker's part
+    /// of the handshake. If it refuses the certificate, later requests report only a closed connection, and the reason is
+    /// found here.
     fault: Arc<Mutex<Option<String>>>,
 }
 
@@ -199,7 +201,7 @@ impl Connector {
     }
 }
 
-/// A stream whose errors of TLS are kept.
+/// A stream that stores its TLS errors in `fault`.
 struct Watched<S> {
     stream: S,
     fault: Arc<Mutex<Option<String>>>,

@@ -1,16 +1,16 @@
 //! The binary interfaces of MPI libraries: the values of handles and constants, and the layout of a status.
 
-/// A binary interface.
+/// A binary interface (ABI) of MPI libraries.
 ///
-/// A handle is passed as a number of the size of a pointer. In MPICH's interface a handle is a C `int`, which is passed in the
-/// same register, and written to the first four bytes of a handle in memory.
+/// Handles are passed as numbers of the size of a pointer. In MPICH's interface a handle is a C `int`. As an argument it is
+/// in the same register, and in memory it takes the first four bytes of a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Abi {
     /// Open MPI 4 and 5: handles are the addresses of variables of the library.
     OpenMpi,
     /// MPICH 3.1 and later, Intel MPI, Cray MPI, MVAPICH: handles are fixed numbers.
     Mpich,
-    /// The standard interface of MPI 5: handles are other fixed numbers.
+    /// The standard interface of MPI 5: handles are fixed numbers, other than those of MPICH.
     Standard,
 }
 
@@ -25,7 +25,8 @@ pub(crate) struct Numbers {
 }
 
 impl Abi {
-    /// All interfaces, in the order in which their libraries are looked for: Slurm and clusters usually have Open MPI.
+    /// All interfaces, in the order in which their libraries are tried. Open MPI is first because it is the usual library on
+    /// clusters.
     pub const ALL: [Self; 3] = [Self::OpenMpi, Self::Mpich, Self::Standard];
 
     /// Names of the libraries, as the dynamic linker finds them.

@@ -33,12 +33,12 @@ pub use abi::Abi;
 use mxrs_kvstore::dist::Connect;
 use std::path::PathBuf;
 
-/// Which library is loaded, and what is known of the workers before.
+/// Which library is loaded, and what is already known from the launcher about the workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MpiOptions {
     /// The path of the library (`MXRS_MPI_LIB`). Without one, the usual names are tried.
     pub library: Option<PathBuf>,
-    /// The binary interface to try first, which a launcher shows by the variables that it sets.
+    /// The binary interface to try first. It is known from the environment variables that the launcher has set.
     pub first: Option<Abi>,
     /// The number of workers that the launcher was asked for. Another number in MPI is an error.
     pub n_workers: Option<usize>,

@@ -1,4 +1,4 @@
-//! An MPI library that is loaded: its functions, its interface, and errors as `Result`.
+//! A loaded MPI library: its functions, its binary interface, and its errors as `Result`.
 
 use crate::abi::Numbers;
 use crate::{Abi, MpiOptions};
@@ -9,14 +9,15 @@ use std::path::Path;
 
 /// A handle of any kind.
 pub(crate) type Handle = usize;
-/// Memory for a status of every interface: the largest has 32 bytes, and Open MPI's has a `size_t`.
+/// Memory that is large enough for the status of every interface: the largest has 32 bytes. It is aligned to 8 bytes,
+/// because Open MPI's status has a `size_t`.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Status([c_int; 16]);
 
 const _: () = assert!(align_of::<Status>() >= align_of::<usize>(), "a `size_t` in a status is aligned");
 
-/// `MPI_MAX_LIBRARY_VERSION_STRING` of the interface in which it is largest.
+/// `MPI_MAX_LIBRARY_VERSION_STRING` of the interface in which this constant is largest.
 const MOST_VERSION_BYTES: usize = 8192;
 /// Larger than `MPI_MAX_ERROR_STRING` of every interface.
 const MOST_ERROR_BYTES: usize = 2048;
@@ -59,12 +60,13 @@ functions! {
     allreduce = "MPI_Allreduce": fn(*const c_void, *mut c_void, c_int, Handle, Handle, Handle);
 }
 
-/// A loaded library. It is never unloaded, because MPI's threads and handlers of the end of the process are in it.
+/// A loaded library. It is never unloaded, because the library may have threads, and functions that run at the end of the
+/// process.
 pub(crate) struct Mpi {
     functions: Functions,
     pub abi: Abi,
     handles: Numbers,
-    /// The communicator of all workers: after [`Self::init`], one that no other code of the process uses.
+    /// The communicator of all workers. [`Self::init`] replaces it by one that no other code of the process uses.
     world: Handle,
     /// The library's description of itself.
     pub version: String,
@@ -98,11 +100,12 @@ impl Mpi {
     }
 
     fn open(path: &Path) -> std::result::Result<Self, String> {
-        // SAFETY: loading runs the initializers of an MPI library, which have no conditions. The plug-ins of Open MPI need
-        // the symbols of the library, so these are global.
+        // SAFETY: loading runs the initializers of an MPI library, which have no preconditions. `RTLD_GLOBAL` makes the
+        // symbols of the library visible to the plug-ins of Open MPI, which need them.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) };
         let library: &'static Library = Box::leak(Box::new(library.map_err(|error| error.to_string())?));
-        // SAFETY: the library is leaked, so it is never unloaded. It has MPI's functions if it has all these names.
+        // SAFETY: the library is leaked, so it is never unloaded. A library that has functions of all these names is an MPI
+        // library.
         let functions = unsafe { Functions::of(library) }?;
         let address = |name: &str| -> Option<Handle> {
             // SAFETY: the symbol is used as an address only.
@@ -148,7 +151,8 @@ impl Mpi {
         Err(Error::new(ErrorKind::Backend { backend: "mpi", message }))
     }
 
-    /// Initializes MPI, and makes a communicator for this thread. Errors are returned from now on. Waits for all workers.
+    /// Initializes MPI, and makes a communicator for this thread. From now on MPI returns errors instead of ending the
+    /// process. Waits for all workers.
     ///
     /// # Errors
     /// Fails if MPI was initialized before by this process, or if the library fails.
@@ -163,7 +167,7 @@ impl Mpi {
         }
         let mut provided: c_int = 0;
         let (null, level) = (std::ptr::null(), self.abi.thread_serialized());
-        // SAFETY: MPI is not initialized. Without arguments of the program, both pointers are null.
+        // SAFETY: MPI is not initialized. MPI allows null for both pointers if no program arguments are given.
         let code = unsafe { (self.functions.init_thread)(null, null.cast(), level, &mut provided) };
         self.check("MPI_Init_thread", code)?;
         let mut world: Handle = 0;
@@ -287,7 +291,7 @@ impl Mpi {
     pub fn finalize(&self) -> Result<()> {
         // SAFETY: MPI is initialized, and no request is open.
         let code = unsafe { (self.functions.finalize)() };
-        // After this call the library cannot describe errors.
+        // After this call the library cannot describe errors, so the error has only the code.
         match code {
             0 => Ok(()),
             code => {
@@ -298,7 +302,7 @@ impl Mpi {
     }
 }
 
-/// A number as MPI takes it.
+/// A length as a C `int`, which MPI needs.
 fn count(n: usize) -> Result<c_int> {
     c_int::try_from(n).map_err(|_| Error::invalid("size of a message in MPI", n, "at most 2147483647 bytes"))
 }

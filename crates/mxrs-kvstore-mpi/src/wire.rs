@@ -1,8 +1,8 @@
-//! A wire over MPI: messages that are being sent and received, all without waiting.
+//! A wire over MPI: it sends and receives messages without waiting.
 //!
-//! Short messages to one worker are sent together in a *frame*: headers and contents, one after the other. A long content is a
-//! message of MPI of its own, from and to the memory where it is used; its header is in a frame. Frames of one sender are read
-//! in their order, so the contents are received in the order in which they are sent.
+//! Short messages to one worker are sent together in a *frame*: headers and contents, one after the other. A long content is
+//! a separate MPI message, which is sent and received without a copy; its header is in a frame. Frames of one sender are
+//! read in their order, so the contents are received in the order in which they are sent.
 
 mod incoming;
 
@@ -15,16 +15,16 @@ use std::ffi::c_int;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The tag of frames. The meaning of messages is in their headers.
+/// The MPI tag of frames. What a message is for stands in its header, so one tag is enough.
 const FRAMES: c_int = 0x6d78;
 /// The tag of contents that are not in a frame.
 const CONTENTS: c_int = 0x6d79;
 /// The most bytes of a frame.
 const FRAME_BYTES: usize = 128 << 10;
-/// The most bytes of a content in a frame.
+/// The most bytes of a content that is part of a frame. Longer contents are separate MPI messages.
 const SHORT_BYTES: usize = 32 << 10;
 
-/// What is being sent.
+/// A frame or a content that is being sent.
 struct Sending {
     to: usize,
     request: Handle,
@@ -42,9 +42,9 @@ enum Memory {
 #[derive(Default)]
 struct Outgoing {
     frame: Vec<u8>,
-    /// The contents that follow the frame.
+    /// The long contents whose headers are in the frame. They are sent after it.
     contents: Vec<Arc<Packet>>,
-    /// The number of requests that are not done.
+    /// The number of MPI requests to this worker that are not done.
     n_open: usize,
 }
 
@@ -83,7 +83,8 @@ impl MpiWire {
         let places = expected("number of workers in MPI", options.n_workers, size)
             .and_then(|()| expected("rank in MPI", options.rank, rank));
         if let Err(error) = places {
-            // Each process that the wrong library started alone ends alone.
+            // A process is alone if its launcher belongs to another MPI library. Then no other process takes part, so MPI
+            // can be ended here.
             if size == 1 {
                 drop(mpi.finalize());
             }
@@ -103,7 +104,7 @@ impl MpiWire {
         Ok(wire)
     }
 
-    /// Forgets what has been sent.
+    /// Drops the memory of frames and contents that are completely sent.
     fn progress(&mut self) -> Result<()> {
         let mut i = 0;
         while i < self.sending.len() {
@@ -142,9 +143,9 @@ impl MpiWire {
                 Memory::Frame(frame) => (frame.as_slice(), FRAMES),
                 Memory::Content(packet) => (packet.content(), CONTENTS),
             };
-            // SAFETY: the bytes do not move when `memory` moves: they are on the heap, or in an array that the packet keeps. A
-            // frame that is being sent is not changed, and neither is a shared packet. `sending` keeps the memory until the
-            // request is done; see also `drop`.
+            // SAFETY: the bytes do not move when `memory` moves: they are on the heap, or in an array that the packet keeps.
+            // A frame that is being sent is not changed, and neither is a shared packet. `sending` keeps the memory until
+            // the request is done; `drop` leaks this memory if requests are still open.
             let request = unsafe { self.mpi.send(bytes, to, tag)? };
             self.sending.push(Sending { to, request, memory });
             self.outgoing[to].n_open += 1;
@@ -218,8 +219,8 @@ impl Wire for MpiWire {
         }
         for from in 0..self.size {
             let (mpi, incoming) = (&self.mpi, &mut self.incoming[from]);
-            // A message that is complete is handled before the next one is received: within a machine the library copies its
-            // bytes at once, and they stay in the cache.
+            // A complete message is handled before the next one is received. On one machine, the library copies the bytes of
+            // a message when it is received, so they are still in the cache when they are handled.
             loop {
                 if let Some(packet) = incoming.next(mpi)? {
                     return Ok(Some(Received::Message { from, packet }));

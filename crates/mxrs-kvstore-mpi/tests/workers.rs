@@ -125,7 +125,7 @@ fn a_cut_link_is_noticed() {
     let begun = until("rank 0 exchanges");
     cable.cut();
     let text = until("is silent for");
-    // Without the cable, mpirun and its helper would wait for minutes.
+    // `mpirun` and its helper process are killed, because without the cable they would wait for minutes.
     cable.kill_all();
     let _ = child.kill();
     let _ = child.wait();
@@ -137,7 +137,7 @@ fn a_library_that_does_not_exist_is_named() {
     let options = MpiOptions { library: Some("/no/such/libmpi.so".into()), ..MpiOptions::default() };
     let error = Group::start(mpi_worker(options), GroupOptions::default()).unwrap_err().to_string();
     assert!(error.contains("/no/such/libmpi.so") && error.contains("MXRS_MPI_LIB"), "{error}");
-    // A library that is not one of MPI.
+    // A library that exists but is not an MPI library.
     let options = MpiOptions { library: Some("libm.so.6".into()), ..MpiOptions::default() };
     let error = Group::start(mpi_worker(options), GroupOptions::default()).unwrap_err().to_string();
     assert!(error.contains("MPI_Init_thread"), "{error}");
@@ -175,7 +175,7 @@ fn one_worker() {
     let options = KvStoreOptions { big_array_elements: 100_000, ..KvStoreOptions::default() };
     for name in ["dist_sync", "p3"] {
         let store = DistSync::new(name.parse().unwrap(), &context, &options, &group).unwrap();
-        // One message for an owner, several, and one key for each worker to own.
+        // The sizes of the keys: one message for one owner, several messages, and further keys so that each worker owns one.
         let sizes = [7usize, 1_000_003, 5000, 600];
         for (key, n) in sizes.iter().enumerate() {
             let first: Vec<f32> = (0..*n).map(|i| element(rank, 99, i)).collect();

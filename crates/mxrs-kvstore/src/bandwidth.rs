@@ -1,4 +1,5 @@
-//! Measures how fast a store sums arrays over its workers, in turn with the transport's own sum of as many bytes.
+//! Measures how fast a store sums arrays over its workers. On request, each round is followed by the transport's own sum of
+//! the same number of bytes, for comparison.
 
 use crate::dist::AllReduce;
 use crate::{Key, KvStore, Value};
@@ -6,10 +7,10 @@ use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_types::{DType, Error, Result};
 use std::time::{Duration, Instant};
 
-/// Elements of the values repeat after this number of elements.
+/// The values that a worker pushes repeat after this number of elements.
 const PERIOD: usize = 61;
 
-/// What is measured.
+/// The workload that is measured: the sizes of the keys, and the number of rounds in which all of them are summed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
     /// Number of float32 elements of each key, in the order of the layers of a network.
@@ -22,7 +23,7 @@ pub struct Load {
     pub n_warmup: usize,
     /// Rounds that are measured.
     pub n_rounds: usize,
-    /// Whether rounds alternate with calls of the transport's own sum.
+    /// Whether each round is followed by one call of the transport's own sum, such as `MPI_Allreduce`.
     pub with_transport: bool,
 }
 
@@ -33,9 +34,11 @@ pub struct Rounds {
     pub store: Vec<Duration>,
     /// The time until the first layer has its sum, with which the next forward pass begins.
     pub first: Vec<Duration>,
-    /// The time of one call of the transport's own sum of as many elements. Empty if the transport has none.
+    /// The time of one call of the transport's own sum of the same number of elements. Empty if the transport has no such
+    /// function.
     pub transport: Vec<Duration>,
-    /// The sum of the differences from the expected sums after the last round, divided by the sum of these: 0 without compression.
+    /// The relative error of the sums after the last round: the total difference from the expected sums, divided by the
+    /// total of the expected sums. It is 0 without compression.
     pub error: f64,
 }
 

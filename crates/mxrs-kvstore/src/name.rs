@@ -61,15 +61,15 @@ pub const NAMES: [&str; 16] = [
     "byteps",
 ];
 
-/// The largest distance of a name that is suggested for an unknown one: 1 for equal names.
+/// The smallest similarity (Jaro-Winkler, 1 for equal names) of a valid name that is suggested for an unknown name.
 const NEAR: f64 = 0.7;
 
 impl StoreType {
-    /// This store with messages in slices that are sent in the order of their priorities, as `p3` has them
+    /// This store type, changed to send messages in slices in the order of their priorities, as `p3` does
     /// (`DMLC_PS_VAN_TYPE=p3`). The name stays.
     ///
     /// # Errors
-    /// Fails if the store does not wait for all workers.
+    /// Fails unless the store is `dist_sync`, one of its aliases, or `p3`.
     pub fn in_slices(self) -> Result<Self> {
         match self.family {
             Family::DistSync | Family::P3 => Ok(Self { family: Family::P3, ..self }),
@@ -221,7 +221,8 @@ mod tests {
         }
         let error = "".parse::<StoreType>().unwrap_err().to_string();
         assert!(!error.contains("nearest"), "{error}");
-        // MXNet reads these by parts of the name, as `device` and `dist_sync`.
+        // MXNet accepts these names as `device` and `dist_sync`, because it searches a name for parts such as `dist`. They
+        // are errors here.
         assert!("my_device".parse::<StoreType>().is_err() && "dist_fast".parse::<StoreType>().is_err());
     }
 

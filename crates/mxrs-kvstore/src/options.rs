@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// Returns what is known about the links between these devices, in this order.
 pub type LinkSource = Arc<dyn Fn(&[Device]) -> LinkFacts + Send + Sync>;
 
-/// Called by each thread that sums a part of an array, or copies it to several devices, before it begins, with the number of
-/// elements of the part.
+/// A function that each thread calls before it sums a part of an array, or copies it to several devices. Its argument is the
+/// number of elements of the part.
 pub type SumWatch = Arc<dyn Fn(usize) + Send + Sync>;
 
 /// Settings of a store. The defaults are MXNet's.
@@ -19,7 +19,7 @@ pub type SumWatch = Arc<dyn Fn(usize) + Send + Sync>;
 pub struct KvStoreOptions {
     /// The most threads that sum one large array (`MXNET_KVSTORE_REDUCTION_NTHREADS`).
     pub reduction_threads: NonZeroUsize,
-    /// The fewest elements of a large array (`MXNET_KVSTORE_BIGARRAY_BOUND`).
+    /// The number of elements from which an array counts as large (`MXNET_KVSTORE_BIGARRAY_BOUND`).
     pub big_array_elements: u64,
     /// The most elements of one message of the store `p3` (`MXNET_KVSTORE_SLICE_THRESHOLD`).
     pub slice_elements: u64,
@@ -29,9 +29,9 @@ pub struct KvStoreOptions {
     pub serial_rows: bool,
     /// Called for each part of a sum, for tests and statistics.
     pub watch: Option<SumWatch>,
-    /// How sums follow the links between devices in stores that sum on a device, if they do (`MXNET_KVSTORE_USETREE`).
+    /// If set, stores that sum on a device sum along trees that follow the links between devices (`MXNET_KVSTORE_USETREE`).
     pub tree: Option<TreeOptions>,
-    /// The links between devices. Without a source, no pair of devices can copy directly.
+    /// The source of facts about the links between devices. Without it, no pair of devices counts as able to copy directly.
     pub links: Option<LinkSource>,
 }
 
@@ -57,7 +57,8 @@ impl KvStoreOptions {
     }
 
     /// Logs a warning if some of these devices, which are distinct, cannot copy to each other directly. Host memory does not
-    /// count. Without a [source of links](Self::links), copies through the host are what the user wants.
+    /// count. Without a [source of links](Self::links) there is no warning: copies through the host are then what the user
+    /// wants.
     pub(crate) fn warn_of_indirect_copies(&self, devices: &[Device]) {
         let Some(links) = &self.links else { return };
         let devices: Vec<Device> = devices.iter().copied().filter(|device| !device.is_host()).collect();

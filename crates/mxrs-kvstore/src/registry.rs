@@ -24,7 +24,7 @@ impl StoreRegistry {
         Self::default()
     }
 
-    /// Adds a store, or replaces the store that a name of MXNet makes.
+    /// Adds a store under a new name, or as the implementation of a name of MXNet.
     ///
     /// # Errors
     /// Fails if the name was added before.

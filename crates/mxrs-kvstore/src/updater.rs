@@ -31,8 +31,9 @@ pub trait Updater: Send {
     /// Fails if an update is refused. The push returns this error.
     fn update(&mut self, updates: &[Update]) -> Result<()>;
 
-    /// Whether a part of a value can be updated without the other parts: no new element depends on other elements, as it
-    /// would if an update used the norm of the value. If not, stores of several workers do not divide values.
+    /// Whether a part of a value can be updated without the other parts. This holds if no new element depends on other
+    /// elements, as it would if an update used the norm of the value. If it does not hold, stores of several workers do not
+    /// divide values among the workers.
     fn is_elementwise(&self) -> bool {
         true
     }
@@ -63,14 +64,15 @@ pub trait ServerUpdater: Updater {
     /// Fails if a setting is unknown or out of range, or if the rule has another name.
     fn set_settings(&mut self, settings: &UpdaterSettings) -> Result<()>;
 
-    /// The states of all values that were updated, as they are after the updates so far. Does not wait for updates.
+    /// The states of all values that were updated, as they will be after the updates so far. Returns at once: the function
+    /// that it returns waits for the updates.
     ///
     /// # Errors
     /// Fails if memory is short.
     fn states(&self) -> Result<ReadStates>;
 
-    /// Replaces the states. `values` are the values that this server keeps, and `states` are the states of them, or of whole
-    /// values of which it keeps parts.
+    /// Replaces the states. `values` are the values that this server keeps. `states` are the states of these values, or of
+    /// whole values if the server keeps only parts of them.
     ///
     /// # Errors
     /// Fails if the states do not fit the values or the rule.

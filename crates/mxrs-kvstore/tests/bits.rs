@@ -1,4 +1,4 @@
-//! Sums of the stores against serial folds that are written here from the formulas.
+//! Compares sums of the stores with serial additions that are written here from the formulas.
 
 mod common;
 
@@ -87,7 +87,7 @@ fn tree_sums_follow_the_tree() {
                     let arrays: Vec<Vec<f32>> = (0..n_devices).map(|i| numbers((round * 50 + i) as u64, n)).collect();
                     let devices: Vec<NdArray> =
                         arrays.iter().enumerate().map(|(i, a)| on(&context, i as i32, &shape, a)).collect();
-                    // The fold: each slice moves along its own tree.
+                    // The expected sum: each slice is added in the order of its own tree.
                     let mut expected = vec![0.0f32; n];
                     for (plan, rows) in plans.plans.iter().zip(plans.slices(rows, n)) {
                         for i in rows.start * width..rows.end * width {

@@ -1,4 +1,4 @@
-//! What compression leaves over can be saved and restored.
+//! The residuals of compression can be saved and restored.
 
 mod common;
 

@@ -28,7 +28,8 @@ fn a_pull_sees_the_last_push_on_every_engine() {
             let mut pulled = Vec::new();
             for round in 0..30 {
                 let key = round % 4;
-                // Writes that are pending when the push is called, and overwrites after it.
+                // Gradients are still being written when `push` is called, and are overwritten after it. The push must use
+                // the values in between.
                 for (i, gradient) in gradients.iter().enumerate() {
                     let value = (round * 3 + i as i64) as f32;
                     gradient
@@ -139,7 +140,7 @@ fn a_failed_first_value_leaves_residuals_of_zero() {
     let context = context();
     let store = store(&context, "device");
     store.set_gradient_compression(Compression::TwoBit { threshold: 0.5 }).unwrap();
-    // Memory that the store may get again is not zero.
+    // Leaves memory that is not zero in the pool, which the store may reuse for its residuals.
     drop(on(&context, 0, &[3], &[9.0f32; 3]));
     let gradient = on(&context, 0, &[3], &[0.0f32; 3]);
     store.init(&[("w".into(), gradient.clone())]).unwrap();
@@ -147,7 +148,7 @@ fn a_failed_first_value_leaves_residuals_of_zero() {
     store.push(&values("w", std::slice::from_ref(&gradient)), 0).unwrap();
     store.pull(&outs("w", std::slice::from_ref(&gradient)), 0).unwrap();
     gradient.to_vec::<f32>().unwrap_err();
-    // The residuals are 0.25 and -0.3, then 0 and -0.1, then 0.25 and -0.4.
+    // The residuals of elements 0 and 2 after the three pushes: 0.25 and -0.3, then 0 and -0.1, then 0.25 and -0.4.
     for expected in [[0.0f32, 0.0, 0.0], [0.5, 0.0, -0.5], [0.0, 0.0, 0.0]] {
         let good = on(&context, 0, &[3], &[0.25f32, 0.0, -0.3]);
         store.push(&values("w", &[good]), 0).unwrap();
@@ -191,7 +192,8 @@ fn only_the_first_push_allocates_and_nothing_stays() {
         assert_eq!(store.row_sparse_pull(&pulls, 0).unwrap()[0].len(), 2);
         drop(store);
         drop(gradients);
-        // A worker drops the arrays of a task shortly after the task is complete.
+        // The worker of a task drops the task's arrays shortly after the task is complete, so memory is freed with a small
+        // delay.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while live() != before && std::time::Instant::now() < deadline {
             context.engine().wait_for_all().unwrap();

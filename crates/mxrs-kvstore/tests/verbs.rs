@@ -126,7 +126,8 @@ fn pushpull_and_broadcast() {
         store.pushpull(&values(1, &given), &[], 0).unwrap();
         assert!(given.iter().all(|array| array.to_vec::<f32>().unwrap() == [3.0, -3.0]), "in place");
         assert_eq!(pull(&context, &*store, 1, &[2]), [3.0, -3.0]);
-        // Rows 0..2 and 1..3 of one array overlap: the result is that of a push and then a pull.
+        // The values are rows 0..2 and 1..3 of one array, so they overlap. The result must be that of a push and then a
+        // pull.
         let rows = on(&context, 0, &[3], &[1.0f32, 10.0, 100.0]);
         let views = [rows.slice(0, 2).unwrap(), rows.slice(1, 3).unwrap()];
         store.pushpull(&values(1, &views), &[], 0).unwrap();

@@ -66,9 +66,9 @@ fn concat(net: &mut Net, name: &str, parts: &[&Symbol]) -> Result<Symbol> {
     net.call("Concat", Some(&format!("ch_concat_{name}_chconcat")), parts, &[])
 }
 
-/// Adds a block of four towers: a 1x1 convolution; a 3x3 convolution; two 3x3 convolutions; pooling with a projection. `n`
-/// has the numbers of filters: of the 1x1; of the reduction before the 3x3, and of the 3x3; of the reduction before the two
-/// 3x3, and of these.
+/// Adds a block of four towers: a 1x1 convolution; a 3x3 convolution; two 3x3 convolutions; pooling with a projection. A 1x1
+/// convolution (the reduction) precedes the 3x3 convolutions of a tower. `n` has the numbers of filters: of the first tower;
+/// of the reduction and the convolution of the second tower; of the reduction and each convolution of the third tower.
 fn block(net: &mut Net, name: &str, x: &Symbol, n: [usize; 5], pool: &str, n_projected: usize) -> Result<Symbol> {
     let one = convolved(net, &format!("{name}_1x1"), x, (n[0], 1, 1, 0))?;
     let reduced = convolved(net, &format!("{name}_3x3_reduce"), x, (n[1], 1, 1, 0))?;

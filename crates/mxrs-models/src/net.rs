@@ -92,8 +92,8 @@ impl Net {
         self.call("Flatten", name, &[input], &[])
     }
 
-    /// Adds the input of the network. In half precision, a cast follows it. Otherwise a node `id` follows it if
-    /// `has_identity` is set.
+    /// Adds the input of the network. In half precision, a cast follows it. In float32, an `identity` node with the name
+    /// `id` follows it if `has_identity` is set.
     pub fn data(&mut self, has_identity: bool) -> Result<Symbol> {
         let data = Symbol::variable("data");
         match self.dtype {

@@ -9,8 +9,8 @@ use std::fmt::Display;
 /// The depths for images larger than 28 pixels.
 pub(crate) const LAYERS: &[usize] = &[18, 34, 50, 101, 152, 200, 269];
 
-/// The structure of a residual network: the number of units per stage, the number of channels after the stem and after each
-/// stage, and whether units are bottlenecks.
+/// The structure of a residual network: the number of units per stage, the number of channels after the stem (the layers
+/// before the first stage) and after each stage, and whether units are bottlenecks.
 pub(crate) struct Plan {
     pub n_units: Vec<usize>,
     pub n_channels: Vec<usize>,

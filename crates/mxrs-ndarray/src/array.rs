@@ -1,4 +1,4 @@
-//! The array handle: memory, the variable that orders its users, and what it says of itself. `array/make.rs` makes arrays,
+//! The array handle: memory, the variable that orders its users, shape, dtype and device. `array/make.rs` makes arrays,
 //! `array/access.rs` reads and writes elements, `array/copies.rs` copies between arrays, `array/views.rs` has the views,
 //! `array/shared.rs`, `array/foreign.rs` and `array/dlpack.rs` share memory with other processes and libraries.
 

@@ -44,7 +44,8 @@ impl ArrayContextBuilder {
         self
     }
 
-    /// Registers a device whose memory the host cannot access. The storage must have its memory and the engine its streams.
+    /// Registers a device whose memory the host cannot access. The storage of this context must have the memory of the
+    /// device, and the engine must have its streams.
     pub fn device(mut self, copies: Arc<dyn DeviceCopies>) -> Self {
         self.devices.push(copies);
         self
@@ -108,8 +109,8 @@ impl ArrayContext {
         Ok(self.devices.find(device)?.map(|device| &device.copies))
     }
 
-    /// Whether copies from one device to another go directly between the two. False for host memory, for devices that are not
-    /// registered, and for a device and itself.
+    /// Whether copies from one device to another go directly between the two. False for host memory, for devices that are
+    /// not registered, and if both are the same device.
     pub fn copies_directly(&self, from: Device, to: Device) -> bool {
         let is_registered = |device| self.devices.iter().any(|known| known.device() == device);
         let from = self.devices.iter().find(|known| known.device() == from && from != to);
@@ -117,8 +118,8 @@ impl ArrayContext {
     }
 
     /// Allocates memory that is not an array, for tasks that write `var`. If a device still works with the memory for an
-    /// earlier owner, the tasks that are pushed from now on wait for that work, on the device. The caller waits only for host
-    /// memory. When the block is freed, it has to get the events of its own last work ([`Block::used_by`]).
+    /// earlier owner, the tasks that are pushed from now on wait for that work, on the device. The caller waits only for
+    /// host memory. Before the block is freed, it must be given the events of the last work on it ([`Block::used_by`]).
     ///
     /// # Errors
     /// Fails if memory is short, or if the engine refuses the task that waits.

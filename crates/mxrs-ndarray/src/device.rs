@@ -7,11 +7,12 @@ use mxrs_types::{Device, DeviceEvent, Error, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// The largest number of blocks of one size that [`allocate_idle`] leaves to the device that still uses them, before it
-/// waits for one.
+/// The largest number of blocks of one size that [`allocate_idle`] passes over because a device still uses them. Beyond this
+/// number it waits until the device no longer uses a block.
 const MAX_BUSY_BLOCKS: usize = 1024;
 
-/// The same limit in bytes of all these blocks, because pinned memory is not available to the rest of the system.
+/// The largest size in bytes of all blocks that [`allocate_idle`] passes over. The limit is needed because other programs
+/// cannot use pinned memory.
 const MAX_BUSY_BYTES: usize = 256 << 20;
 
 /// A device that a context has: its copies, and the storage of its memory and of pinned memory.
@@ -43,7 +44,7 @@ impl fmt::Debug for RegisteredDevice {
     }
 }
 
-/// The devices of a context. Without any it takes no memory, and cloning it counts nothing.
+/// The devices of a context. For a context without devices this is `None`, which allocates no memory and is cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Devices(Option<Arc<[Arc<RegisteredDevice>]>>);
 
@@ -138,7 +139,8 @@ pub(crate) fn allocate_idle(storage: &Storage, device: Device, n_bytes: usize, t
             Ok((block, events)) if events.is_empty() => return Ok(block),
             Ok(pair) if busy.len() < max_busy => busy.push(pair),
             Ok(pair) => break pair,
-            // The block that was freed first is likely to be idle first, and it is at the bottom of the pool's stack.
+            // Waits for the block that was allocated last. The pool allocates the most recently freed blocks first, so this
+            // block was freed before the others and is likely to be idle first.
             Err(error) => break busy.pop().ok_or(error)?,
         }
     };

@@ -99,7 +99,7 @@ pub struct DlManagedTensor {
     pub deleter: Option<unsafe extern "C" fn(*mut DlManagedTensor)>,
 }
 
-/// A lent tensor and the duty to end the loan, which dropping it does.
+/// A lent tensor. Dropping it ends the loan.
 pub struct Dlpack(NonNull<DlManagedTensor>);
 
 // SAFETY: DLPack allows a borrower to use a tensor and to call its deleter on any thread, and `from_raw` requires it.

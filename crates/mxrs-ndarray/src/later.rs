@@ -91,7 +91,8 @@ impl NdArray {
     }
 
     /// Overwrites the elements with `bytes` (row-major, native endian), after all pending uses; returns immediately.
-    /// The bytes are copied once and then dropped; for an array on a device, by the caller, to pinned memory.
+    /// The bytes are copied once and then dropped. For an array in host memory, a task copies them. For an array on a
+    /// device, they are copied to pinned memory before this function returns.
     ///
     /// # Errors
     /// Fails for a wrong length, for the reasons of a copy, and if a [recorder](crate::Recorded) refuses the write.

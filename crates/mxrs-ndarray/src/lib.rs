@@ -24,11 +24,11 @@
 //! An array lives on one device: host memory of some kind, or a device that is registered with the
 //! [context](ArrayContext::builder), whose memory the host cannot access. This crate does not know which devices exist: it
 //! copies by the interface [`DeviceCopies`]. Copies between any two devices are engine tasks on the copy workers, through
-//! pinned memory where needed, and are ordered by events of the devices. Nothing waits on the host, except a read of a value
-//! and the copy of one to host memory that is not pinned.
+//! pinned memory where needed, and are ordered by events of the devices. The host waits for a device in two cases only: a
+//! caller that reads a value waits, and so does the task that copies a value to host memory that is not pinned.
 //!
-//! Memory can also come from another process ([`NdArray::open_shared`]), from other code ([`NdArray::from_foreign`]), or from
-//! a library that speaks DLPack ([`NdArray::from_dlpack`]).
+//! Memory can also come from another process ([`NdArray::open_shared`]), from other code ([`NdArray::from_foreign`]), or
+//! from a library that supports DLPack ([`NdArray::from_dlpack`]).
 //!
 //! Read next: `mxrs-exec`, which runs graphs over these arrays.
 #![allow(unsafe_code)]

@@ -193,8 +193,8 @@ mod tests {
         assert_eq!(seeds.len(), 2 * devices.len(), "{seeds:?}");
     }
 
-    /// D82: on device id `d` with global seed `s`, generator `i` is seeded with `d + 16 i + 127 s`; the generators are
-    /// used in turn.
+    /// As in MXNet, on device id `d` with global seed `s`, generator `i` is seeded with `d + 16 i + 127 s`. The generators
+    /// are used in turn (`MXNET_CPU_PARALLEL_RAND_COPY`).
     #[test]
     fn copies_take_turns() {
         let one = source(7, 1);

@@ -1,10 +1,10 @@
 //! Temporary workspaces: memory that operators use while they run, assigned in turn.
 //!
 //! A workspace is a growable block on a device together with an engine variable. The operator that uses it writes the
-//! variable, so two operators with the same workspace never overlap (R3: no operator sees another's unfinished data).
-//! If all workspaces are in use, the next operator waits for the workspace whose turn it is. A workspace grows to the
-//! largest request and keeps its address for every request that fits (R5), unless the device runs out of memory. In
-//! that case the workspaces that no operator uses or waits for are freed.
+//! variable, so two operators with the same workspace never run at the same time, and no operator sees unfinished data of
+//! another operator. If all workspaces are in use, the next operator waits for the workspace whose turn it is. A workspace
+//! grows to the largest request and keeps its address for every request that fits, unless the device runs out of memory.
+//! In that case the workspaces that no operator uses or waits for are freed.
 //!
 //! Graphs do not use these workspaces: their memory plan contains the scratch memory of every step.
 

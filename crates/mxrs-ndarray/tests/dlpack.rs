@@ -1,8 +1,8 @@
-//! DLPack in both directions, against a second implementation of the other library: its own structures, a consumer that
-//! reads elements by shape and strides, and a producer that counts the calls of its deleter.
+//! Tests DLPack in both directions. This file plays the other library: it has its own definition of the structures, a
+//! consumer that reads elements by shape and strides, and a producer that counts the calls of its deleter.
 #![cfg(not(loom))]
 #![allow(unsafe_code)]
-// Unsafe code: the other library is one of raw pointers.
+// Unsafe code is needed because the simulated library works with raw pointers.
 
 use mxrs_engine::{Engine, EngineConfig, EngineKind};
 use mxrs_ndarray::{ArrayContext, DlManagedTensor, Dlpack, NdArray};
@@ -168,7 +168,7 @@ fn lent_arrays_have_their_elements() {
     assert_eq!(context.storage().stats(Device::cpu(0)).live_blocks, 0, "loans do not keep memory after their end");
 }
 
-/// What the consumer writes is in the array, and a dropped loan ends like one that is handed over.
+/// What the consumer writes is in the array, and the array can be read after the loan was dropped.
 #[test]
 fn consumers_write_through() {
     let context = context();

@@ -1,4 +1,5 @@
-//! Compiled headers. Most files of oneDNN include the same long headers, which take longer to compile than what follows them.
+//! Precompiled headers. Most files of oneDNN include the same long headers, and compiling these headers takes longer than
+//! compiling the rest of the file.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,8 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// Compiles the headers into `folder`, except those that an interrupted build has already compiled. `None` if the compiler
-    /// has no such form of a header.
+    /// Compiles the headers into `folder`, except those that an interrupted build has already compiled. `None` if the
+    /// compiler does not support precompiled headers in the way of GCC.
     ///
     /// # Errors
     /// Fails if the compiler rejects the headers or a file cannot be written.

@@ -28,8 +28,8 @@ const FLAGS: [&str; 5] =
     ["-fopenmp-simd", "-msse4.1", "-fvisibility=internal", "-fno-omit-frame-pointer", "-fstack-protector-strong"];
 /// The files of `src/common/` that compute; the others check arguments and choose implementations.
 const COMPUTES: [&str; 3] = ["src/common/bfloat16", "src/common/float8", "src/common/memory_zero_pad"];
-/// Headers that most files include. They take longer to compile than what follows them in most files, so they are compiled only
-/// once for each set of flags.
+/// Headers that most files include. Compiling them takes longer than compiling the rest of most files, so they are compiled
+/// only once for each set of flags.
 pub const COMMON_HEADERS: &str = "\
 #include \"cpu/x64/jit_generator.hpp\"
 #include \"cpu/x64/injectors/jit_uni_postops_injector.hpp\"
@@ -105,8 +105,8 @@ impl Plan {
         command
     }
 
-    /// Whether the compiler takes a compiled header in the way of GCC: where `-include` names a header, and a file with the
-    /// suffix `.gch` is next to it.
+    /// Whether the compiler supports precompiled headers in the way of GCC: it reads the file with the suffix `.gch` that is
+    /// next to the header that `-include` names.
     pub fn takes_compiled_headers(&self) -> bool {
         self.optimized.is_like_gnu() && !self.optimized.is_like_clang()
     }

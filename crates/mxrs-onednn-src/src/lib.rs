@@ -10,12 +10,12 @@
 //!
 //! # What a build needs
 //!
-//! A build needs the feature `compile`, a C++11 compiler (GCC or Clang) and a target of the `x86_64` architecture. It needs no
-//! CMake and no settings. Without the feature the build script does nothing, and there is nothing to link. The first
-//! compilation takes about eight minutes on two cores: most of oneDNN's code emits machine code when the program runs, and is
-//! compiled with little optimization. The library is kept in `mxrs-onednn` below cargo's target folder, or in the folder that the variable `MXRS_ONEDNN_CACHE`
-//! names; debug and release builds, and all workspaces that share the folder, use the same file. An interrupted compile
-//! continues where it stopped.
+//! A build needs the feature `compile`, a C++11 compiler (GCC or Clang) and a target of the `x86_64` architecture. It needs
+//! no CMake and no settings. Without the feature the build script does nothing, and there is nothing to link. The first
+//! compilation takes about eight minutes on two cores. Most of oneDNN's code emits machine code when the program runs; such
+//! code is compiled with little optimization. The library is kept in `mxrs-onednn` below cargo's target folder, or in the
+//! folder that the variable `MXRS_ONEDNN_CACHE` names. Debug and release builds, and all workspaces that share the folder,
+//! use the same file. An interrupted compile continues where it stopped.
 //!
 //! # What is left out
 //!

@@ -110,8 +110,8 @@ pub trait Backend: Send + Sync {
         vec![DEFAULT_ALGORITHM.into()]
     }
 
-    /// Like [`Self::offer`], with the algorithm of this name. An algorithm that [`Self::algorithms`] does not list may have an
-    /// offer too.
+    /// Like [`Self::offer`], with the algorithm of this name. An algorithm that [`Self::algorithms`] does not list may have
+    /// an offer too.
     fn offer_algorithm<'a>(&'a self, call: &'a OpCall<'a>, algorithm: &str) -> Answer<'a> {
         if algorithm == DEFAULT_ALGORITHM {
             self.offer(call)

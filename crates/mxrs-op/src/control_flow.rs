@@ -23,8 +23,8 @@ pub type DescribeControlFlow = fn(&OpParams) -> Result<ControlFlow>;
 /// A call of a control-flow operator. All positions are in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFlow {
-    /// For each subgraph, the input of the call that each variable of the subgraph stands for, in the graph order of the
-    /// variables.
+    /// For each subgraph, one number per variable of the subgraph: the input of the call that the variable stands for. The
+    /// variables are in graph order.
     pub inputs: Vec<Vec<usize>>,
     /// How the call runs its subgraphs.
     pub kind: ControlKind,
@@ -33,9 +33,9 @@ pub struct ControlFlow {
 /// How a call runs its subgraphs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControlKind {
-    /// Runs subgraph 0 once for each row of the data, where a row is an index of the first axis. The outputs of the subgraph
-    /// are those of the step, then the new states. The outputs of the call are the outputs of all steps, stacked along a
-    /// new first axis, then the last states.
+    /// Runs subgraph 0 once for each row of the data. A row is the slice at one index of the first axis. The outputs of the
+    /// subgraph are those of the step, then the new states. The outputs of the call are the outputs of all steps, stacked
+    /// along a new first axis, then the last states.
     ForEach {
         /// The variables of the subgraph that get rows. They stand for the first inputs of the call, in this order.
         data: Vec<usize>,
@@ -45,14 +45,15 @@ pub enum ControlKind {
         /// The number of outputs of a step that are not states.
         n_out_data: usize,
     },
-    /// Runs subgraph 1 as long as the output of subgraph 0 is not 0. Subgraph 1 has outputs as the subgraph of
-    /// [`Self::ForEach`]. The outputs of all steps are stacked to `max_iterations` rows.
+    /// Runs subgraph 1 as long as the output of subgraph 0 is not 0. As for [`Self::ForEach`], the outputs of subgraph 1 are
+    /// those of the step, then the new states. The outputs of all steps are stacked along a new first axis of size
+    /// `max_iterations`.
     While {
         /// The variables of subgraph 1 that get states, in the order of the outputs.
         states: Vec<usize>,
         /// The number of outputs of a step that are not states.
         n_out_data: usize,
-        /// The most steps.
+        /// The largest number of steps.
         max_iterations: usize,
     },
     /// Runs subgraph 1 if the output of subgraph 0 is not 0, otherwise subgraph 2.

@@ -1,7 +1,7 @@
 //! Converts elements of a dense tensor between bytes of any dtype and `f64` or `i64`.
 //!
-//! `f64` holds every element exactly except 64-bit integers beyond 2^53. Integer arithmetic uses `i64`: converting a `u64` to
-//! `i64` and back wraps twice, and so loses nothing.
+//! `f64` holds every element exactly except 64-bit integers beyond 2^53. Integer arithmetic uses `i64`: a conversion from
+//! `u64` to `i64` wraps, but the conversion back restores the value.
 
 use half::{bf16, f16};
 use mxrs_types::DType;

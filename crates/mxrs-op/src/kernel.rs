@@ -89,8 +89,8 @@ impl<'a> RawTensor<'a> {
             let empty: &'static mut [u64] = &mut [];
             return bytemuck::cast_slice_mut(empty);
         }
-        // SAFETY: the caller guarantees that this is an output or scratch memory, and that no other slice of it exists. `new`
-        // and `from_mut_slice` require such memory to be valid for writes during `'a`.
+        // SAFETY: the caller guarantees that this is an output or scratch memory, and that no other slice of it exists.
+        // `new` and `from_mut_slice` require such memory to be valid for writes during `'a`.
         unsafe { std::slice::from_raw_parts_mut(self.ptr, self.len_bytes) }
     }
 }

@@ -1,4 +1,5 @@
-//! Where the elements of an operator go that only moves or selects elements: [`Moves`], for kernels that copy them in runs.
+//! For operators that only move or select elements: [`Moves`] describes where each element of the output comes from, so that
+//! a kernel can copy many elements at once.
 
 use crate::{OpParams, RefInput};
 use mxrs_types::{Result, Shape};
@@ -31,7 +32,7 @@ pub type PartsFn = fn(&OpParams, &[&Shape], &[&Shape]) -> Result<Option<MovedPar
 /// Describes a call by its parameters, its inputs and the shape of its output.
 pub type RowsFn = fn(&OpParams, &[RefInput<'_>], &Shape) -> Result<MovedRows>;
 
-/// The elements of a call, in parts that move evenly.
+/// Where all elements of a call go, described by parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MovedParts {
     /// The parts.
@@ -45,10 +46,11 @@ pub struct MovedParts {
     pub sums: bool,
 }
 
-/// Elements that move evenly: a loop nest whose every step moves one element.
+/// Elements that are moved by nested loops. Each loop advances the positions in the input and in the output by fixed
+/// distances, and the innermost step moves one element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MovedPart {
-    /// The input that elements come from; `None` for the constant.
+    /// The input that elements come from; `None` if they are set to [`MovedParts::constant`].
     pub input: Option<usize>,
     /// The output that they go to.
     pub output: usize,
@@ -81,9 +83,9 @@ pub struct MovedRows {
     pub n_rows: usize,
     /// Number of elements of a row.
     pub len: usize,
-    /// For each row of the output, the row that goes there; `None` for the constant.
+    /// For each row of the output, the row that goes there; `None` if the output row is filled with `constant`.
     pub rows: Vec<Option<usize>>,
-    /// The constant.
+    /// The value of output rows to which no row goes.
     pub constant: f64,
 }
 

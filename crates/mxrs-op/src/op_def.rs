@@ -100,8 +100,8 @@ pub struct OpDef {
     pub is_product: bool,
     /// Describes calls that are products of matrices, so that a backend needs no code for this operator.
     pub products: Option<DescribeProducts>,
-    /// Another operator, with its parameters, that computes the same of the same inputs for some calls. A backend then uses its
-    /// kernels for that operator.
+    /// For some calls, another operator with its parameters that computes the same from the same inputs. A backend then uses
+    /// its kernels for that operator.
     pub same_as: Option<SameAs>,
     /// An operator that computes the first output again, bit for bit. Its inputs are the inputs of this operator
     /// without auxiliary states, and then the other outputs, which are small and are kept. Set if the recomputation
@@ -113,8 +113,8 @@ pub struct OpDef {
     pub precision: fn(&OpParams) -> Precision,
     /// What autocast to float16 does with calls of the operator, if that differs from [`Self::precision`].
     pub precision_float16: Option<fn(&OpParams) -> Precision>,
-    /// Whether the operator is a loss with these parameters: the gradient of its first input does not depend on the gradient of
-    /// its output. A loss scale is therefore applied to the gradient of the first input.
+    /// Whether the operator is a loss with these parameters: the gradient of its first input does not depend on that of its
+    /// output. A loss scale is therefore applied to the gradient of the first input.
     pub is_loss: fn(&OpParams) -> bool,
     /// How closely kernels agree with the reference kernel.
     pub accuracy: Accuracy,

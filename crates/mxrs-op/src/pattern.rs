@@ -1,11 +1,10 @@
 //! Patterns: chains of calls that fewer calls can replace at inference.
 //!
-//! A pattern begins with a seed call, followed by calls that match its stages in order. Any stage may be missing. Each
-//! call reads the first output of the call before it, and maybe other outputs of that call. No call outside the chain
-//! reads an output of a call of the chain other than the last. A stage may also match a call that reads the value before it
-//! twice ([`Stage::through`]). The pass that searches for chains knows no operators,
-//! only these declarations. The crate that declares operators also declares their patterns and the replacement of each
-//! chain.
+//! A pattern begins with a seed call, followed by calls that match its stages in order. Stages that are not required may be
+//! missing. Each call reads the first output of the call before it, and maybe other outputs of that call. Only the outputs
+//! of the last call of a chain may be read by calls outside the chain. A stage may also match a call that reads the chain's
+//! last value twice ([`Stage::through`]). The pass that searches for chains knows only these declarations and no operators.
+//! The crate that declares operators also declares their patterns and the replacement of each chain.
 //!
 //! ```
 //! use mxrs_op::{Attrs, Member, NewCall, Operand, Pattern, Stage};

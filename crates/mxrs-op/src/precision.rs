@@ -1,11 +1,11 @@
 //! The element type in which an operator computes if a float32 graph runs in mixed precision.
 //!
 //! Each operator declares its [`Precision`], according to MXNet's lists for bfloat16
-//! (`contrib/amp/lists/symbol_bf16.py`) and, where these differ, for float16 (`symbol_fp16.py`). An operator that is in none of
-//! the lists computes in float32. There is one difference from the lists: operators that only move or drop elements compute
-//! in the type of their input in both types, as most of them do in MXNet's lists for float16. MXNet's kernels for these
-//! operators lack bfloat16; ours have it. Widening their inputs would be useless, because the next product would round the
-//! elements back to the same numbers.
+//! (`contrib/amp/lists/symbol_bf16.py`) and, where the lists differ, for float16 (`symbol_fp16.py`). An operator that is in
+//! none of the lists computes in float32. There is one difference from the lists: operators that only move or drop elements
+//! compute in the type of their input, for bfloat16 as for float16. MXNet's list for float16 says so for most of them, but
+//! MXNet's kernels for these operators lack bfloat16; the kernels of mxrs have it. Widening their inputs would be useless,
+//! because the next product would round the elements back to the same numbers.
 
 use crate::OpParams;
 
@@ -15,12 +15,13 @@ pub enum Precision {
     /// Computes in float32: half inputs are widened. Correct for every operator.
     #[default]
     Float32,
-    /// Computes in half: float32 inputs are converted to half, and the output is half. For products (`BF16_FUNCS`, `FP16_FUNCS`).
+    /// Computes in half: float32 inputs are converted to half, and the output is half. MXNet's lists `BF16_FUNCS` and
+    /// `FP16_FUNCS`, which contain products.
     Short,
-    /// Computes in half if an input is half already; the other inputs are then converted to half (`BF16_FP32_FUNCS`,
-    /// `FP16_FP32_FUNCS`).
+    /// Computes in half if an input is half already; the other inputs are then converted to half. MXNet's lists
+    /// `BF16_FP32_FUNCS` and `FP16_FP32_FUNCS`.
     Follows,
-    /// Needs inputs of one type: half if all inputs are half, float32 otherwise (`WIDEST_TYPE_CASTS`).
+    /// Needs inputs of one type: half if all inputs are half, float32 otherwise. MXNet's list `WIDEST_TYPE_CASTS`.
     Widest,
 }
 

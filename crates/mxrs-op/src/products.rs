@@ -2,10 +2,10 @@
 
 use crate::OpCall;
 
-/// A matrix for each place of a batch, by strides in elements.
+/// Where the matrices of a batch are in one tensor. All positions and distances are numbers of elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrices {
-    /// Number of the input or of the output.
+    /// Index of the tensor among the inputs of the call, or among its outputs for [`Products::result`].
     pub tensor: usize,
     /// Position of the first element of the first matrix.
     pub start: usize,
@@ -52,7 +52,7 @@ pub struct Products {
     pub factor: f64,
 }
 
-/// Describes a call as products of matrices; `None` if it is not only that. Shapes are those that shape inference accepts.
+/// Describes a call as products of matrices; `None` if the call computes more than that. The shapes have passed inference.
 pub type DescribeProducts = fn(&OpCall<'_>) -> Option<Products>;
 
 impl Products {

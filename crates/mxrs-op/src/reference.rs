@@ -56,8 +56,8 @@ impl Kernel for ReferenceKernel {
         &self.name
     }
 
-    /// True except for bools, because the kernel computes into separate memory and then adds the result to the output. The
-    /// separate memory is freed when the call returns and is not part of any plan, so adding needs no planned memory.
+    /// True except for bools, which cannot be added. The kernel computes into memory of its own and adds the result to the
+    /// output. This memory is not in the memory plan; a separate step for the addition would need memory from the plan.
     fn adds(&self, output: usize) -> bool {
         self.outputs.get(output).is_some_and(|desc| desc.dtype != mxrs_types::DType::Bool)
     }

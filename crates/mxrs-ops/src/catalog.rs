@@ -201,9 +201,9 @@ updates![
 ];
 
 updates![
-    /// Updates for which MXNet has no operator, because MXNet composes them of other operators or does not compute them
-    /// in an operator. Each is called only by the optimizer of the same name, so it is a companion operator of the
-    /// catalog, not a listed one.
+    /// Updates for which MXNet has no operator, because it composes them of other operators or computes them outside
+    /// operators. Each is called only by the optimizer of the same name. So it is a companion: the set of operators can find
+    /// it, but does not list it.
     PRIVATE_UPDATES;
     adadelta: define,
     adagrad: define_decayed,
@@ -285,7 +285,8 @@ fn all() -> impl Iterator<Item = (&'static str, fn() -> OpDef)> {
 /// # Panics
 /// If two operators have the same name, which a test of this crate rules out.
 pub fn catalog() -> OpSet {
-    // The gradients of all operators that broadcast share two companions.
+    // The operators that sum and stretch gradients are companions of all broadcasting operators together, so they are added
+    // here.
     let broadcasting = [broadcast_back::sum_like(), broadcast_back::stretch_like()];
     let of_families = broadcasting.into_iter().chain(numpy::random::companions()).chain(control::companions());
     let companions = PRIVATE_UPDATES.iter().map(|(_, define)| define()).chain(of_families);
@@ -307,7 +308,8 @@ mod tests {
     #[test]
     fn every_operator_file_is_listed() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        // Other folders hold code that several operators share.
+        // In these folders every file but `mod.rs` declares operators. Other folders also hold code that several operators
+        // share.
         let folders = [
             "nn",
             "norms",
@@ -365,6 +367,7 @@ mod tests {
         let ops = catalog();
         assert_eq!(ops.len(), all().count());
         for op in ops.iter() {
+            // An operator without a kernel is replaced by others: control flow by copies of its subgraphs, for example.
             let is_run = op.is_replaced() || (op.is_built() && !(op.samples)().is_empty());
             assert!(is_run && !op.summary.is_empty(), "{}", op.name);
         }

@@ -6,7 +6,8 @@ use mxrs_types::DType;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The text of `docs/ops.md`: every operator that is built, and the number of operators that are only listed.
+/// The text of `docs/ops.md`: a table of the operators that are built, and the number of MXNet's operators that are not
+/// built.
 pub fn docs_markdown() -> String {
     let ops = catalog();
     let mut text = String::from(
@@ -62,7 +63,8 @@ fn inputs(op: &OpDef) -> String {
                 .collect()
         }
         InputNames::ByParams { all, .. } => {
-            // An input that a sample lacks depends on parameters.
+            // An input that some sample of the operator does not have is optional: whether a call has it depends on the
+            // parameters.
             let of_samples: Vec<Vec<String>> = (op.samples)()
                 .iter()
                 .filter_map(|sample| op.parse(&sample.attrs).ok())

@@ -51,7 +51,7 @@ op_enum! {
 
 /// The dtype that a word names.
 pub fn dtype_of(word: impl Choice) -> DType {
-    // Every word of these enums is the name of a dtype, as a test checks.
+    // Parsing cannot fail: every word of these enums is the name of a dtype, as a test checks.
     word.to_word().parse().unwrap_or_default()
 }
 

@@ -1,5 +1,6 @@
-//! Compares the reference backend with itself: every sample of every operator, including those that only gradients call,
-//! gives the same numbers for every request, in place, and on any number of threads, with every dtype.
+//! Runs the conformance tests of backends on the reference backend itself: every sample of every operator, including those
+//! that only gradients call, gives the same numbers for every request, in place, and on any number of threads, with every
+//! dtype.
 
 use mxrs_op::ReferenceBackend;
 use mxrs_testkit::conformance::{self, Report, team};

@@ -105,7 +105,8 @@ fn recordings() -> Vec<(Golden, OpDef)> {
 fn run(op: &OpDef, case: &Values) -> mxrs_types::Result<Vec<(TensorDesc, Vec<f64>)>> {
     let mut attrs = attrs(&case.attrs);
     if op.name == "_set_value" {
-        // MXNet takes shape and type from the array that it writes to.
+        // MXNet takes shape and type from the array that it writes to. Here they are parameters, so they are set from the
+        // output.
         let sizes: String = case.outputs[0].desc().shape.iter().map(|size| format!("{size},")).collect();
         attrs.set("shape", format!("({sizes})"));
         attrs.set("dtype", case.outputs[0].desc().dtype.name());
@@ -216,7 +217,7 @@ fn check_gradients(ops: &OpSet, op: &OpDef, case: &Values) -> Result<(), String>
         let dtype = recorded.desc().dtype;
         let expected = AlignedBuffer::from_f64(&recorded.numbers(), dtype).to_f64(dtype);
         let got = found.map_or_else(|| vec![0.0; expected.len()], |v| tape.numbers(v));
-        // Our gradients are rounded once, MXNet's after every operation.
+        // The kernels of mxrs round gradients once, those of MXNet after every operation, so the results differ a little.
         let tolerance = Tolerance::of(op.accuracy, dtype).widest(Tolerance { rtol: 1e-4, atol: 2e-6 });
         compare(&got, &expected, tolerance).map_err(|e| format!("gradient of input {i}: {e}"))?;
     }

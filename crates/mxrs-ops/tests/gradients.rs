@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// Operators that MXNet cannot differentiate twice.
 const NO_SECOND_ORDER: &[&str] = &["LeakyReLU", "gamma", "gammaln", "max", "min", "nanprod", "nansum", "norm", "prod"];
 
-/// Operators whose gradient is not the derivative on purpose: it is passed on, or inputs that are integers or places have none.
+/// Operators whose gradient is not the derivative on purpose. Some pass `ograd` on. Others give the gradient 0 to inputs
+/// that are integers or positions.
 const NOT_DERIVATIVES: &[&str] = &[
     "_contrib_ROIAlign",
     "_contrib_RROIAlign",
@@ -30,7 +31,8 @@ const NOT_DERIVATIVES: &[&str] = &[
 /// Operators whose result is float32 for every input, which is too coarse for central differences.
 const FLOAT32: &[&str] = &["_image_to_tensor"];
 
-/// Summaries of operators of gradients of whole families, which have no gradients themselves.
+/// Summaries of the backward operators that families of operators declare. These backward operators have no gradients
+/// themselves.
 const FAMILIES: &[&str] = &[
     "gradient of an operator that is a formula",
     "gradients of a function of two tensors",

@@ -95,7 +95,7 @@ fn numbers_have_the_moments_of_their_distribution() {
     }
 }
 
-/// The frequency of each place of small integers.
+/// The share of each number from 0 to `n - 1` among `values`.
 fn frequencies(values: &[f64], n: usize) -> Vec<f64> {
     (0..n).map(|place| values.iter().filter(|x| **x == place as f64).count() as f64 / values.len() as f64).collect()
 }

@@ -31,7 +31,8 @@ pub struct Common {
     pub num_update: u64,
     counts: IndexMap<String, u64>,
     scheduler: Option<Arc<dyn LrScheduler>>,
-    /// Whether the updates repeat those of another copy of the parameters, which have logged changes of the learning rate.
+    /// Whether these updates repeat those of another copy of the parameters, on another device. Changes of the learning rate
+    /// were then logged already.
     pub(crate) repeats: bool,
 }
 
@@ -126,7 +127,8 @@ impl Common {
         self.wd * self.mult.wd(name)
     }
 
-    /// Counts an update of a parameter and returns its number, from 1.
+    /// Counts an update of a parameter. Returns the number of this update; the first one has the number `begin_num_update +
+    /// 1`.
     pub fn count(&mut self, name: &str) -> u64 {
         let count = match self.counts.get_mut(name) {
             Some(count) => count,

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use mxrs_ndarray::Invoke;
 use mxrs_types::{Result, ResultExt};
 
-/// What an update of one copy changes in the optimizer.
+/// What an update of one copy changes in the optimizer. It is restored before the next copy is updated.
 struct Before {
     num_update: u64,
     counts: IndexMap<String, u64>,
@@ -61,7 +61,7 @@ impl Updater {
         Ok(())
     }
 
-    /// Sets counts and numbers of the optimizer back, so that the next copy makes the same step.
+    /// Restores the counts and numbers of the optimizer, so that the next copy makes the same step.
     fn rewind(&mut self, before: &Before) -> Result<()> {
         let optimizer = self.optimizer_mut();
         for (name, value) in &before.scalars {

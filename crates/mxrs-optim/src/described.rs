@@ -9,7 +9,8 @@ use crate::schedule::from_description;
 use crate::{Optimizer, Updater, create};
 use mxrs_types::{Error, Result};
 
-/// The numbers of updates, counted from the next one, at which a schedule that was made from text is compared.
+/// A description is complete only if the schedule that is made from it gives the same rates. They are compared at these
+/// updates, counted from the next one.
 const COMPARED: [u64; 9] = [0, 1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000];
 
 impl Updater {
@@ -164,7 +165,7 @@ mod tests {
         }
     }
 
-    /// A schedule that the text does not describe.
+    /// A schedule that is not one of MXNet's. Its description gives another schedule.
     #[derive(Debug)]
     struct Own;
 
@@ -186,7 +187,8 @@ mod tests {
         }
     }
 
-    /// A training that resumes counts updates from another number. So do its servers.
+    /// A resumed training counts updates from another number, so its schedule is shifted. Servers must get the same shifted
+    /// schedule.
     #[test]
     fn a_shifted_schedule_is_made_again() {
         for (from, to) in [(7, 20), (20, 7), (1_000_000, 3)] {

@@ -56,8 +56,8 @@ impl State {
         self.map(|array| array.copy_to_device(context, device))
     }
 
-    /// The state on `device`, if an array is elsewhere, so that a call with weights of `device` would refuse it. Otherwise
-    /// `None`.
+    /// A copy of the state on `device`, if one of its arrays is on another device: a call with weights on `device` would
+    /// refuse such arrays. `None` if all arrays are there already.
     pub(crate) fn moved(&self, context: &ArrayContext, device: Device) -> Result<Option<Self>> {
         let is_there = |array: &NdArray| array.device() == device || array.device().is_host() && device.is_host();
         if self.saved().all(|(_, array)| is_there(array)) {

@@ -69,7 +69,7 @@ impl SavedStates {
     }
 }
 
-/// The states of an updater at one moment, of which the arrays are being copied. Later updates do not change them.
+/// The states of an updater at one moment, while their arrays are still being copied. Later updates do not change them.
 pub struct StatesReading {
     tensors: Vec<(String, Shape, DType, Reading<AlignedBytes>)>,
     metadata: IndexMap<String, String>,

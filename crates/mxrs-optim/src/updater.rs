@@ -116,7 +116,7 @@ impl Updater {
         &mut *self.optimizer
     }
 
-    /// Takes another optimizer, which has the same states.
+    /// Replaces the optimizer by one that keeps the same kinds of states, such as the same optimizer with other settings.
     pub(crate) fn replace_optimizer(&mut self, optimizer: Box<dyn Optimizer>) {
         self.optimizer = optimizer;
     }
@@ -143,9 +143,9 @@ impl Updater {
         self.n_calls
     }
 
-    /// The largest number of bytes that is kept and saved for this weight after an update: the optimizer's
-    /// [slots](Optimizer::slots) and the residual of compressed gradients, all of the weight's size, and the master weight.
-    /// If there is a master weight, slots are in float32 too.
+    /// The largest number of bytes that is kept and saved for this weight after an update. It counts the optimizer's
+    /// [slots](Optimizer::slots) and the residual of compressed gradients, which all have the size of the weight, and the
+    /// master weight. If there is a master weight, the slots are in float32 too.
     pub fn state_bytes(&self, weight: &NdArray) -> u64 {
         let has_master = is_half(weight.dtype()) && self.optimizer.common().multi_precision;
         let dtype = if has_master { DType::F32 } else { weight.dtype() };
@@ -219,7 +219,8 @@ impl Updater {
                 return Err(Error::invalid("parameter to update", &param.name, "each once"));
             }
             match self.states.get_mut(&param.name) {
-                // A store may have moved the weight, and states from a file are where the parameter was then.
+                // The weight may be on another device than its states, because a store has moved the weight, or because the
+                // states come from a file. Then the states are moved to the weight.
                 Some(state) => {
                     if let Some(moved) = state.moved(nd.context(), param.weight.device())? {
                         *state = moved;

@@ -49,7 +49,7 @@ fn bits(nd: &Imperative, params: &[Parameter]) -> Vec<u32> {
     params.iter().flat_map(|param| numbers(nd, &param.weight)).map(f32::to_bits).collect()
 }
 
-/// `sgld` draws random numbers, which differ from device to device.
+/// All optimizers except `sgld`, whose random numbers differ from device to device.
 fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().copied().filter(|name| *name != "sgld")
 }

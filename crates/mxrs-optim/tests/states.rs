@@ -75,7 +75,7 @@ fn o3_a_run_goes_on_bit_for_bit_from_a_file() {
             let saved = first.states().expect("states");
             let bytes: u64 = whole.weights.iter().map(|weight| first.state_bytes(weight)).sum();
             let stored: usize = saved.tensors.values().map(|tensor| tensor.stored_bytes().len()).sum();
-            // `groupadagrad` keeps only one number for each row, so `state_bytes` is too large for it.
+            // `groupadagrad` keeps only one number for each row of a weight, so `state_bytes` returns more than is stored.
             let has_all = bytes == stored as u64 || *name == "groupadagrad" && bytes > stored as u64;
             assert!(has_all, "{name} {dtype}: {stored} bytes of states, {bytes} foretold");
             saved.save(&path).expect("a file");

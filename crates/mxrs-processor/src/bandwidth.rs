@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 /// The number of elements of each array. Three arrays of 64 MiB are larger than the caches of most processors.
 const N: usize = 16 << 20;
 
-/// Bytes per second that the team's threads read from and write to memory together, in the loop `a[i] = b[i] + s * c[i]` over
-/// arrays that are larger than the caches. As in the STREAM benchmark, a written element counts once. The measurement needs
-/// 192 MiB. It takes at least `patience`, and before that fills the arrays.
+/// Bytes per second that the team's threads read from and write to memory together, in the loop `a[i] = b[i] + s * c[i]`
+/// over arrays that are larger than the caches. As in the STREAM benchmark, a written element counts once. The measurement
+/// needs 192 MiB. It takes at least `patience`, in addition to the time for filling the arrays.
 pub fn peak_bandwidth(team: &Team, patience: Duration) -> f64 {
     let mut arrays = [vec![0.0_f32; N], vec![1.0; N], vec![2.0; N]];
     let [a, b, c] = &mut arrays;
@@ -34,7 +34,7 @@ pub fn bandwidth_in(team: &Team, [a, b, c]: [&mut [f32]; 3], patience: Duration)
             }
         });
         best = best.min(at.elapsed().as_secs_f64());
-        // Another factor each time, so that no pass repeats the one before.
+        // Each pass uses another factor, so that no pass computes the same values as the previous one.
         scale += 0.25;
     }
     drop(parts);

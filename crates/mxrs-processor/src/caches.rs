@@ -32,7 +32,7 @@ fn find() -> Caches {
     use std::arch::x86_64::{__cpuid, __cpuid_count};
     const INTEL: u32 = 4;
     const AMD: u32 = 0x8000_001D;
-    /// More caches than any processor lists; a list without an end is cut there.
+    /// The largest number of list entries to read. No processor lists as many; the limit ends a list that has no end mark.
     const MOST: u32 = 16;
     let mut caches = Caches::default();
     for (leaf, last) in [(INTEL, __cpuid(0).eax), (AMD, __cpuid(0x8000_0000).eax)] {
@@ -41,7 +41,7 @@ fn find() -> Caches {
         }
         for index in 0..MOST {
             let cache = __cpuid_count(leaf, index);
-            // Kinds: 0 is the end of the list, 1 a data cache, 2 an instruction cache, 3 a cache of both.
+            // Kinds: 0 is the end of the list, 1 a data cache, 2 an instruction cache, 3 a cache of data and instructions.
             let (kind, level) = (cache.eax & 0x1f, cache.eax >> 5 & 7);
             let fields = [cache.ebx >> 22 & 0x3ff, cache.ebx >> 12 & 0x3ff, cache.ebx & 0xfff, cache.ecx];
             // Each field is one less than a factor of the size: ways, partitions, bytes of a line, sets.
@@ -62,7 +62,7 @@ fn find() -> Caches {
 mod tests {
     use super::*;
 
-    /// Compares with what the system says.
+    /// Compares the sizes with those that Linux lists in `/sys`.
     #[test]
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     fn sizes_are_those_that_the_system_lists() {

@@ -1,15 +1,15 @@
 //! Features of the processor beyond its instruction set: what some loops need in addition to an [`Isa`](crate::Isa), or
 //! instead of it.
 
-/// Instructions, or a group of them. A processor of another architecture than x86-64 has none of these.
+/// A group of instructions that a loop may need. Only x86-64 processors can have these features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
     /// AVX2, with or without FMA: 256-bit vectors. Loops without fused multiply-adds demand this feature instead of an
     /// instruction set with FMA, so that they run on the few processors that have AVX2 without FMA, too.
     Avx2,
-    /// The parts F, BW, DQ and VL of AVX-512: 512-bit vectors of numbers of any width, and the new instructions for
-    /// narrower vectors. It is for loops over bytes and halves that the compiler vectorizes. oneDNN also calls this
-    /// `avx512_core`. An [`Isa`](crate::Isa) demands only F of the four, which suffices for products of float32.
+    /// The parts F, BW, DQ and VL of AVX-512: 512-bit vectors of numbers of any width, and AVX-512's instructions for
+    /// vectors of 128 and 256 bits. It is for loops over bytes and halves that the compiler vectorizes. oneDNN also calls
+    /// this `avx512_core`. An [`Isa`](crate::Isa) demands only F of the four, which suffices for products of float32.
     Avx512Core,
     /// Products of pairs of bfloat16, added in float32 (`vdpbf16ps`). Implies AVX-512F.
     Avx512Bf16,
@@ -18,7 +18,7 @@ pub enum Feature {
     /// Like [`Avx512Vnni`](Self::Avx512Vnni), in 256-bit vectors and without AVX-512. Implies AVX2.
     AvxVnni,
     /// Units that hold matrices and multiply them (AMX). The processor reports them, even if the operating system does not
-    /// let programs use them; [`MatrixUnits`](crate::MatrixUnits) asks for that.
+    /// let programs use them; [`MatrixUnits`](crate::MatrixUnits) requests the permission.
     AmxTile,
     /// Units that multiply matrices of bfloat16. The processor reports them, even if the operating system does not let
     /// programs use them.

@@ -5,14 +5,14 @@ use crate::{Feature, Set};
 use mxrs_types::{Error, Result};
 use std::sync::OnceLock;
 
-/// The widest set that kernels may use, and whether a limit chose it.
+/// The widest set that kernels may use, and whether a call of [`limit`] chose it.
 static WIDEST: OnceLock<(Set, bool)> = OnceLock::new();
 
 /// Limits this process to the instructions of `set`: [`Isa::best`](crate::Isa::best) returns at most this set, and features
 /// that the set does not include count as missing. A program that calls this function does so before anything else.
 ///
 /// # Errors
-/// Fails if kernels may already have been chosen with other instructions, or if there is another limit.
+/// Fails if kernels may already have been chosen with other instructions, or if an earlier call set a different limit.
 pub fn limit(set: Set) -> Result<()> {
     let wanted = (detect().min(set), true);
     let got = WIDEST.get_or_init(|| wanted);

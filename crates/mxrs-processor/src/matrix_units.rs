@@ -25,9 +25,9 @@ impl MatrixUnits {
 fn is_permitted() -> bool {
     use crate::Feature;
 
-    /// The number of `arch_prctl` that asks for a part of the processor's state.
+    /// The operation of `arch_prctl` that requests the permission to use an extended part of the processor's state.
     const ARCH_REQ_XCOMP_PERM: libc::c_ulong = 0x1023;
-    /// The state that holds the matrices.
+    /// The part of the state that holds the matrices.
     const XFEATURE_XTILEDATA: libc::c_ulong = 18;
     if !(Feature::AmxTile.is_there() && Feature::AmxBf16.is_there() && Feature::AmxInt8.is_there()) {
         return false;

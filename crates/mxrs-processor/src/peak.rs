@@ -91,7 +91,8 @@ impl Multiplier {
         None
     }
 
-    /// Number of products that one of the instructions adds to a sum, which is a vector.
+    /// Number of products that one instruction computes. A sum is a vector, and each of its elements gets one or more
+    /// products.
     fn products(self) -> usize {
         match self {
             Self::Single(Set::Portable) => 4,
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn a_peak_is_a_speed() {
         let flops = peak_flops(&Team::serial(), Duration::from_millis(1));
-        // A plausible range: from far below any processor to far above any core.
+        // A plausible range: the lower bound is far below any processor's speed, the upper bound far above that of any core.
         assert!((1e6..1e13).contains(&flops), "{flops}");
     }
 

@@ -76,7 +76,8 @@ fn x86() -> Processor {
     let CpuidResult { ebx, ecx, edx, .. } = __cpuid(0);
     let vendor = text(&[ebx, edx, ecx]);
     let version = __cpuid(1).eax;
-    // The extended fields of CPUID apply only if the short fields have the values that are tested here.
+    // CPUID splits family and model into a short and an extended field. The extended field counts only under these
+    // conditions.
     let (short_family, short_model) = (version >> 8 & 0xf, version >> 4 & 0xf);
     let family = if short_family == 0xf { short_family + (version >> 20 & 0xff) } else { short_family };
     let model = if short_family >= 6 { short_model + ((version >> 16 & 0xf) << 4) } else { short_model };
@@ -100,7 +101,8 @@ mod tests {
     #[test]
     fn generations_are_told_apart() {
         let amd = |family, model| Processor { vendor: "AuthenticAMD".into(), family, model, ..Processor::default() };
-        // The models, in this order: Genoa, Raphael, Bergamo; Turin; Milan; Rome.
+        // The processors below, by AMD's code names: Genoa, Raphael and Bergamo (Zen 4); Turin (Zen 5); Milan and Rome
+        // (older).
         assert_eq!([(0x19, 0x11), (0x19, 0x61), (0x19, 0xa0)].map(|(f, m)| amd(f, m).zen()), [Some(4); 3]);
         assert_eq!(amd(0x1a, 0x02).zen(), Some(5));
         assert_eq!([(0x19, 0x01), (0x17, 0x31)].map(|(f, m)| amd(f, m).zen()), [None; 2]);

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Records everything that the four next settings can record.
+    /// Records everything that the next four settings select.
     pub profile_all: bool,
     /// Records operators of bound graphs.
     pub profile_symbolic: bool,
@@ -27,13 +27,14 @@ pub struct Config {
     pub profile_memory: bool,
     /// Records calls of the public interface.
     pub profile_api: bool,
-    /// Records tasks of the engine: when each is pushed, run and completed. MXNet does not have this setting;
+    /// Records tasks of the engine: when each is pushed, run and completed. MXNet does not have this setting, and
     /// [`Config::profile_all`] does not include it.
     pub profile_engine: bool,
-    /// Counts cycles, instructions, cache references, cache misses and branch misses of the process outside the kernel, as
-    /// counters of the category `Hardware`. If the system refuses, a warning says why. MXNet does not have this setting.
+    /// Records the processor's counts of cycles, instructions, cache references, cache misses and branch misses of the
+    /// process in user mode, as counters of the category `Hardware`. If the system refuses, a warning says why. MXNet does
+    /// not have this setting.
     pub hardware_counters: bool,
-    /// The trace. A name that ends in `.gz` makes a compressed file.
+    /// The file name of the trace. A name that ends in `.gz` makes a compressed file.
     pub filename: PathBuf,
     /// Whether the trace is written while the program runs. If not, it is written by [`crate::Profiler::dump`], and
     /// before that whenever 16 MiB wait to be written.
@@ -42,15 +43,15 @@ pub struct Config {
     pub dump_period: Duration,
     /// Whether statistics are kept, for [`crate::Profiler::dumps`].
     pub aggregate_stats: bool,
-    /// The start of the name of the list of memory blocks, `<prefix>-pid_<process>.csv`, which a dump writes.
+    /// The start of the file name of the list of memory blocks, which a dump writes: `<prefix>-pid_<process>.csv`.
     pub memory_csv_prefix: Option<PathBuf>,
-    /// A trace in Perfetto's format.
+    /// The file name of an additional trace in Perfetto's own format. `None` for no such file.
     pub perfetto: Option<PathBuf>,
-    /// Stacks for flame graphs, one line per stack, which a dump writes.
+    /// The file name for stacks for flame graphs, one line per stack, which a dump writes. `None` for no such file.
     pub folded: Option<PathBuf>,
-    /// The report, a self-contained HTML page, which a dump writes.
+    /// The file name of the report, a self-contained HTML page, which a dump writes. `None` for no report.
     pub report: Option<PathBuf>,
-    /// What the machine can do at best, for the report.
+    /// The peak arithmetic and memory speed of the machine, with which the report compares operators.
     pub peaks: Option<Peaks>,
     /// The number of GPUs. If it is not 0, the trace has MXNet's rows for GPUs.
     pub n_gpus: u32,
@@ -154,7 +155,7 @@ impl Config {
         Ok(())
     }
 
-    /// Checks the settings that are not correct by their type.
+    /// Checks the settings whose type allows invalid values.
     pub(crate) fn validate(&self) -> Result<()> {
         if self.dump_period.is_zero() {
             return Err(Error::invalid("profiler setting `dump_period`", "0 s", "a time above 0"));
@@ -162,7 +163,7 @@ impl Config {
         Ok(())
     }
 
-    /// The kinds of records that these settings select. Objects of the user are always recorded.
+    /// The kinds of records that these settings select. Objects with which a program marks its own work are always recorded.
     #[must_use]
     pub fn kinds(&self) -> Kinds {
         let of = |on: bool, kinds| if on { kinds } else { Kinds::NONE };

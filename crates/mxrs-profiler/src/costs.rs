@@ -25,7 +25,7 @@ pub enum Limit {
     Compute,
     /// The bandwidth of memory.
     Memory,
-    /// Neither: the operator takes more than ten times as long as both would allow.
+    /// Neither arithmetic nor memory: the operator takes more than ten times as long as these need at the peak speeds.
     Overhead,
 }
 
@@ -40,7 +40,8 @@ impl fmt::Display for Limit {
 }
 
 impl Costs {
-    /// The share of the time that the machine needs at least, and what limits the operator.
+    /// The share of the operator's time that the machine needs at its peak speeds, from 0 to 1, and what limits the
+    /// operator.
     #[must_use]
     pub fn share(&self, peaks: Peaks) -> (f64, Limit) {
         let seconds = self.ns as f64 * 1e-9;
@@ -55,11 +56,11 @@ impl Costs {
     }
 }
 
-/// Operators whose details have `flops` or `bytes`, by name.
+/// The sums over operators whose details contain `flops` or `bytes`, by operator name.
 #[derive(Debug, Default)]
 pub(crate) struct Roofline {
     sums: FxHashMap<Label, Costs>,
-    /// The costs of details that were read before.
+    /// The costs of each text of details, so that it is parsed only once.
     costs: FxHashMap<Label, Option<(f64, f64)>>,
 }
 

@@ -6,11 +6,11 @@ use mxrs_types::{Error, ErrorKind, Result};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The times between two drains. A ring holds 8192 records; a thread that makes records all the time makes that many in about
-/// a millisecond, and a training makes that many in seconds.
+/// The shortest and the longest time between two drains. A ring holds 8192 records. A thread that does nothing but make
+/// records fills it in about a millisecond; in a training it takes seconds.
 const SHORTEST: Duration = Duration::from_micros(500);
 const LONGEST: Duration = Duration::from_millis(20);
-/// After a drain of more records than this the next drain follows in half the time, otherwise in twice the time.
+/// If a drain takes more records than this, the next one follows in half the time, otherwise in twice the time.
 const MANY: usize = 2048;
 
 pub(crate) struct Drainer {
@@ -40,7 +40,7 @@ impl Drainer {
         Ok(Self { thread, signal })
     }
 
-    /// Lets the thread end soon.
+    /// Asks the thread to end, without waiting for it.
     pub(crate) fn ask_to_end(&self) {
         *self.signal.ends.lock() = true;
         self.signal.wake.notify_all();

@@ -4,7 +4,7 @@ use mxrs_trace::{Label, Span, ThreadInfo};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// The times of a span's name in one stack, and the spans inside.
+/// A span name in one stack: the time that was spent in it but in no inner span, and the spans inside it.
 #[derive(Debug, Default)]
 struct Node {
     self_ns: u64,
@@ -21,12 +21,13 @@ impl Node {
     }
 }
 
-/// The stacks of all threads. A record of a span comes after those of the spans inside it, which wait for it under its id.
+/// The stacks of all threads. The record of a span arrives after the records of the spans inside it. So these wait under the
+/// id of the outer span.
 #[derive(Debug, Default)]
 pub(crate) struct Folded {
-    /// Ended spans inside spans that have not ended: the nodes, and the sum of their times.
+    /// For each span that has not ended, the ended spans inside it: their nodes, and the sum of their times.
     waiting: FxHashMap<u64, (Node, u64)>,
-    /// Whole stacks by thread.
+    /// Complete stacks, by thread.
     threads: BTreeMap<Label, Node>,
 }
 
@@ -44,7 +45,7 @@ impl Folded {
         }
     }
 
-    /// Makes whole stacks of spans whose outer spans were not recorded. Called when no span is open.
+    /// Completes the stacks of spans whose outer spans were not recorded. Called when no span is open any more.
     pub(crate) fn settle(&mut self) {
         for (_, (node, _)) in self.waiting.drain() {
             let of_unknown = self.threads.entry(Label::NONE).or_default();

@@ -32,7 +32,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ProfilerLayer {
         let metadata = span.metadata();
         let info = SpanInfo::new(SpanKind::Region, Label::of(metadata.name()));
         let open = open(SpanInfo { category: Label::of(metadata.target()), ..info });
-        // A thread that is ending has no list; its last spans are not recorded.
+        // The list cannot be used any more if the thread is ending. Its last spans are then not recorded.
         let _ = ENTERED.try_with(|entered| entered.borrow_mut().push((id.clone(), open)));
     }
 

@@ -4,12 +4,12 @@
 //! CSV, stacks for flame graphs, a list of memory blocks, and a report, which is a page for a browser. A program marks its own
 //! work with [`Domain`], [`Task`], [`Frame`], [`Event`], [`Counter`] and [`Marker`].
 //!
-//! This crate does not know the executor, the engine or storage: it sees only records.
+//! This crate does not depend on the executor, the engine or storage: it sees only their records.
 //!
-//! Tests cite the numbers T1 to T6:
+//! Tests refer to these requirements by number:
 //! - T1, T2: the list of memory has a tag for each block, and no byte twice.
 //! - T3: the trace is JSON, and its begins and ends nest for each process and thread.
-//! - T4: a profiler that is off costs one load per place.
+//! - T4: a profiler that is off costs one load of a flag in each place that can make a record.
 //! - T5, T6: the table is sorted as MXNet sorts it; a reset clears all of it, in any state.
 //!
 //! Unsafe code: `hardware` calls `perf_event_open`, for which the standard library has no function.

@@ -1,4 +1,4 @@
-//! One trace of the traces of several processes, such as the ranks of a distributed training.
+//! Merges the traces of several processes, such as the ranks of a distributed training, into one.
 
 use crate::reader::{self, Footer};
 use flate2::Compression;
@@ -84,7 +84,7 @@ fn footer(path: &Path) -> Result<(u64, u64)> {
 struct Lines<'a> {
     out: &'a mut dyn Write,
     lead: &'static str,
-    /// The new number of each process: by rank and former number as JSON.
+    /// The new number of each process, by its rank and its number in the input, as JSON.
     pids: FxHashMap<(usize, String), usize>,
 }
 
@@ -93,7 +93,8 @@ impl Lines<'_> {
         self.out.write_all(text.as_bytes()).map_err(|error| Error::from_io(&error))
     }
 
-    /// Writes an event of a process whose moment 0 is `later_us` microseconds after that of the merged trace.
+    /// Writes an event of a process. `later_us` is the time from moment 0 of the merged trace to moment 0 of this process,
+    /// in microseconds.
     fn event(&mut self, rank: usize, mut event: Event, later_us: f64) -> Result<()> {
         if let Some(pid) = event.get_mut("pid") {
             let next = self.pids.len();
@@ -115,7 +116,7 @@ impl Lines<'_> {
             .map(|ts| ts.as_f64().map_or_else(|| ts.to_string(), |ts| format!("{:.3}", ts + later_us)));
         let mut line = Value::Object(event).to_string();
         if let Some(ts) = ts {
-            // Not as a value: it would lose the decimals that are 0.
+            // The time is written as text, because a JSON number would lose trailing zeros of the decimals.
             let separator = if line.len() > 2 { "," } else { "" };
             line.truncate(line.len() - 1);
             line = format!("{line}{separator}\"ts\":{ts}}}");

@@ -17,7 +17,7 @@ pub(crate) const ENGINE: &str = "engine";
 /// The longest name or category in bytes; MXNet cuts longer ones.
 const LONGEST: usize = 127;
 
-/// At most 127 bytes of a text, whole characters.
+/// The first bytes of a text, at most 127, cut between characters.
 pub(crate) fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(LONGEST)]
 }
@@ -38,7 +38,7 @@ pub(crate) fn category_of(span: &Span) -> Cow<'static, str> {
     })
 }
 
-/// The category of marks of a domain.
+/// The category of the marks of a domain.
 pub(crate) fn marks_of(domain: Label) -> String {
     format!("{},instant_marker", domain_of(domain))
 }

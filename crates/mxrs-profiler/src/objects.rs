@@ -1,6 +1,6 @@
 //! Objects with which a program marks its own work: domains, tasks, frames, events, counters, markers.
 //!
-//! They are recorded while a profiler runs and cost one load otherwise. Names are cut to 127 bytes.
+//! They are recorded while a profiler runs. Otherwise a call costs one load of a flag. Names are cut to 127 bytes.
 
 use crate::names::cut;
 use mxrs_sync::Mutex;
@@ -39,7 +39,7 @@ impl Domain {
         Frame(Duration::new(SpanKind::Frame, self.0, name))
     }
 
-    /// A counter of this domain, which is 0 and not recorded until it changes.
+    /// A counter of this domain. It begins at 0, and is recorded only when it changes.
     #[must_use]
     pub fn counter(self, name: &str) -> Counter {
         Counter { domain: self.0, name: Label::of(cut(name)), value: AtomicU64::new(0) }
@@ -52,7 +52,7 @@ impl Domain {
     }
 }
 
-/// Something that starts and stops; it is recorded when it stops.
+/// Something that starts and stops. It is recorded as a span when it stops.
 #[derive(Debug)]
 struct Duration {
     info: SpanInfo,
@@ -66,7 +66,7 @@ impl Duration {
     }
 
     fn start(&self) {
-        // A start while it is on begins from now; the former start is forgotten.
+        // A second start replaces the first one, so the span begins now.
         *self.open.lock() = is_on(Kinds::USER).then(|| open_apart(self.info));
     }
 
@@ -96,17 +96,17 @@ macro_rules! duration {
         pub struct $name(Duration);
 
         impl $name {
-            /// Begins. If it has begun already, that begin is forgotten.
+            /// Begins. If it has begun already, the earlier begin is forgotten.
             pub fn start(&self) {
                 self.0.start();
             }
 
-            /// Ends and is recorded. Does nothing if it has not begun while a profiler ran.
+            /// Ends the span and records it. Does nothing if it has not begun while a profiler ran.
             pub fn stop(&self) {
                 self.0.stop();
             }
 
-            /// Begins, and ends when the guard is dropped.
+            /// Begins, and returns a guard. Dropping the guard ends the span.
             pub fn started(&self) -> Started<'_> {
                 self.0.start();
                 Started(&self.0)
@@ -122,7 +122,7 @@ macro_rules! duration {
 }
 
 duration! {
-    /// A unit of work of one thread. Statistics add up all passes.
+    /// A unit of work of one thread. In statistics, all its runs form one entry.
     Task
 }
 duration! {
@@ -175,7 +175,7 @@ impl Counter {
 
     fn change(&self, to: impl Fn(u64) -> u64) {
         let before = self.value.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |value| Some(to(value)));
-        // Never an error, because the closure always returns a value.
+        // `fetch_update` never fails here, because the closure always returns a value.
         let (Ok(before) | Err(before)) = before;
         self.record(to(before));
     }
@@ -188,7 +188,7 @@ impl Counter {
     }
 }
 
-/// A name for moments.
+/// A name with which moments can be marked.
 #[derive(Clone, Copy, Debug)]
 pub struct Marker {
     domain: Label,

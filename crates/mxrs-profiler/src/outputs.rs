@@ -1,4 +1,4 @@
-//! The files that grow while the profiler runs, and those that a dump writes.
+//! The output files: those that grow while the profiler runs, and those that are written only by a dump.
 
 use crate::config::Config;
 use crate::costs::{Costs, Roofline};
@@ -13,7 +13,7 @@ use mxrs_trace::{Event, MemoryPlan, ThreadInfo};
 use mxrs_types::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Everything that takes records, apart from statistics, which outlive a trace.
+/// Everything that takes records, except the statistics, which are kept longer than a trace.
 pub(crate) struct Outputs {
     trace: ChromeTrace,
     perfetto: Option<PerfettoTrace>,
@@ -23,7 +23,7 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// Creates the files that grow.
+    /// Creates the files that grow while the profiler runs.
     ///
     /// # Errors
     /// [`mxrs_types::ErrorKind::Io`] if one cannot be written.
@@ -37,7 +37,7 @@ impl Outputs {
         })
     }
 
-    /// Whether these are the outputs that the other settings ask for, too.
+    /// Whether two settings ask for the same outputs.
     pub(crate) fn are_same(one: &Config, other: &Config) -> bool {
         let outputs = |c: &Config| {
             (
@@ -57,7 +57,7 @@ impl Outputs {
         self.trace.path()
     }
 
-    /// Adds a record, and for a record of memory the state of its device.
+    /// Adds a record. For a record of memory, `level` is the memory of its device after it.
     pub(crate) fn take(&mut self, thread: ThreadInfo, event: &Event, level: Option<&Level>) {
         self.trace.take(thread, event, level);
         if let Some(perfetto) = &mut self.perfetto {
@@ -86,7 +86,7 @@ impl Outputs {
         }
     }
 
-    /// Writes what waits to be written to the files that grow. `is_last` says that nothing follows.
+    /// Writes waiting records to the files that grow. `is_last` says that no more records follow.
     ///
     /// # Errors
     /// The first error of a write since the last call.
@@ -97,10 +97,10 @@ impl Outputs {
         trace.and(perfetto)
     }
 
-    /// Writes the other files. `is_last` says that no span is open any more.
+    /// Writes the files that only a dump writes. `is_last` says that no span is open any more.
     ///
     /// # Errors
-    /// The error of the first file that cannot be written; the others are written.
+    /// The error of the first file that cannot be written. The other files are written all the same.
     pub(crate) fn write(
         &mut self,
         config: &Config,

@@ -3,7 +3,7 @@
 use crate::{Config, Profiler, State};
 use mxrs_sync::exit::at_exit;
 use mxrs_types::Result;
-// The standard library's types, because loom's cannot live in statics.
+// From the standard library, because the types of loom (a tool that tests concurrent code) cannot live in statics.
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 

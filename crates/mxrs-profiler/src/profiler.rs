@@ -18,10 +18,10 @@ use std::sync::Arc;
 /// Whether a profiler records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum State {
-    /// It does not.
+    /// The profiler does not record.
     #[default]
     Stop,
-    /// It does, unless it is paused.
+    /// The profiler records, unless it is paused.
     Run,
 }
 
@@ -46,7 +46,7 @@ pub enum State {
 /// ```
 pub struct Profiler {
     shared: Arc<Shared>,
-    /// Ends before `shared` is dropped.
+    /// Lets `shared` take part in forks of the process as long as the profiler exists.
     _registration: Registration,
 }
 
@@ -144,7 +144,7 @@ impl Profiler {
                 State::Stop => inner.stop(),
             }
         };
-        // The thread needs the lock to end.
+        // The thread needs the lock to end, so the lock was released before.
         if let Some(drainer) = stopped {
             drainer.join();
         }
@@ -281,7 +281,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Stops recording; returns the thread, to be joined without the lock.
+    /// Stops recording. Returns the thread, which the caller joins after it has released the lock.
     fn stop(&mut self) -> Option<Drainer> {
         self.state = State::Stop;
         self.switch();
@@ -300,7 +300,7 @@ impl Inner {
         self.schedule.as_ref().map_or(Phase::Record, |steps| steps.schedule.phase(steps.step))
     }
 
-    /// Acts on the phase of the current step.
+    /// Starts or stops recording as the phase of the current step requires.
     fn enter_phase(&mut self) {
         let phase = self.phase();
         let stats = keeps_stats(&self.config).then_some(&mut self.stats);
@@ -316,7 +316,7 @@ impl Inner {
         }
     }
 
-    /// Switches the kinds of records that are made now.
+    /// Sets the kinds of records that are made from now on.
     fn switch(&mut self) {
         let is_on = self.state == State::Run && !self.is_paused && self.phase() != Phase::Wait;
         if let Some(session) = &self.session {
@@ -372,7 +372,7 @@ impl ForkGuard for Shared {
         let mut inner = self.inner.lock();
         if let Some(session) = inner.session.take() {
             Collector::forget_in_child();
-            // Dropping it would write to the parent's files.
+            // Dropping the session would write to the files of the parent process, so it is leaked.
             std::mem::forget(session);
         }
         std::mem::forget(inner.drainer.take());

@@ -1,8 +1,10 @@
 //! Which steps of a training are recorded.
 
-/// A cycle of steps: some are not recorded, some warm up, some are recorded. [`crate::Profiler::step`] ends a step.
+/// A cycle of training steps: the first ones are not recorded, the next ones warm up, and the last ones are recorded.
+/// [`crate::Profiler::step`] ends a step.
 ///
-/// Records of steps that warm up are made and discarded, so that caches, threads and memory pools are as later.
+/// Records of steps that warm up are made and discarded, so that caches, threads and memory pools are in their usual state
+/// when recording begins.
 ///
 /// ```
 /// use mxrs_profiler::{Phase, Schedule};
@@ -17,7 +19,7 @@ pub struct Schedule {
     pub skip: u64,
     /// The steps at the begin of a cycle that are not recorded.
     pub wait: u64,
-    /// The steps after them whose records are discarded.
+    /// The steps after the `wait` steps. Their records are discarded.
     pub warm_up: u64,
     /// The steps at the end of a cycle that are recorded.
     pub record: u64,
@@ -28,11 +30,11 @@ pub struct Schedule {
 /// What happens to the records of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// None are made.
+    /// No records are made.
     Wait,
-    /// They are discarded.
+    /// Records are made and discarded.
     WarmUp,
-    /// They are kept.
+    /// Records are kept.
     Record,
 }
 

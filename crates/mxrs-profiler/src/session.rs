@@ -1,4 +1,4 @@
-//! From the first run to the finishing dump: the collector, and what takes its records.
+//! A session lasts from the first run to the finishing dump. It has the collector of records, and what takes its records.
 
 use crate::config::Config;
 use crate::costs::Costs;
@@ -17,11 +17,12 @@ pub(crate) struct Session {
     book: Book,
     /// The counters of the processor, if they are asked for.
     hardware: Option<Hardware>,
-    /// Records that are not in order yet: a record of another thread that belongs before them may still be on its way.
+    /// Records that are held back until the next drain, because an earlier record of another thread may not have been taken
+    /// yet.
     held: Vec<(ThreadInfo, Event)>,
     committed: Instant,
     n_dropped: u64,
-    /// Whether records other than those of memory are discarded, because a step warms up.
+    /// Whether the current step warms up. Then all records are discarded except those of memory.
     is_warming_up: bool,
 }
 
@@ -44,7 +45,7 @@ impl Session {
         })
     }
 
-    /// Records these kinds from now on.
+    /// Sets the kinds of records that are made from now on.
     pub(crate) fn switch(&self, kinds: Kinds) {
         self.collector.switch(kinds);
         if let Some(hardware) = &self.hardware {
@@ -69,8 +70,8 @@ impl Session {
     /// Takes the records that were made before this call, in the order of their times; returns their number. `stats` are the
     /// statistics to keep, if any.
     ///
-    /// If one record was made before another, then it was in its ring when the other one was made. So if records newer than
-    /// the start of a drain are held back until the next drain, they are taken in this order, too.
+    /// If record A was made before record B, A was in its ring when B was made. So records that are newer than the start of
+    /// a drain are held back until the next drain, which also finds all records that were made before them.
     pub(crate) fn drain(&mut self, mut stats: Option<&mut Stats>) -> usize {
         let until = now_ns();
         self.collect();
@@ -98,7 +99,7 @@ impl Session {
     /// Adds the values of the counters of the processor.
     fn count(&mut self, at_ns: u64, mut stats: Option<&mut Stats>, is_last: bool) {
         let Some(hardware) = &mut self.hardware else { return };
-        // They belong to the process, not to a thread.
+        // These counts belong to the process, not to a thread.
         let thread = ThreadInfo { number: 0, name: Label::NONE };
         for event in hardware.read(at_ns, is_last) {
             self.take(thread, &event, stats.as_deref_mut());
@@ -119,7 +120,7 @@ impl Session {
     }
 
     fn take(&mut self, thread: ThreadInfo, event: &Event, stats: Option<&mut Stats>) {
-        // The memory that steps allocate while they warm up stays in use, so it is counted.
+        // Memory records are used even while a step warms up, because the memory stays in use in later steps.
         let level = match event {
             Event::Memory(memory) => Some(self.book.take(memory)),
             _ => None,
@@ -150,12 +151,12 @@ impl Session {
         self.outputs.add_plan(plan);
     }
 
-    /// Whether the time for the next commit of a continuous dump has come.
+    /// Whether it is time for the next commit of a continuous dump.
     pub(crate) fn is_due(&self, config: &Config) -> bool {
         config.continuous_dump && self.committed.elapsed() >= config.dump_period
     }
 
-    /// Writes the files that grow.
+    /// Writes waiting records to the files that grow.
     ///
     /// # Errors
     /// The first error of a write since the last call.
@@ -173,7 +174,7 @@ impl Session {
         grown.and(self.outputs.write(config, &mut self.book, stats, self.n_dropped, is_last))
     }
 
-    /// Finishes the files and continues with those of other settings.
+    /// Finishes the files, and continues with files for the new settings.
     ///
     /// # Errors
     /// Fails if the new files cannot be created, and then continues with the old ones; fails with the error of a write of the

@@ -56,9 +56,9 @@ pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Resu
     Ok(())
 }
 
-/// Whether a call is a normalization that only a ReLU reads. The input of such a normalization may have 8 bits, because a
-/// single kernel then dequantizes it, normalizes it and quantizes the result. Folded normalizations are no longer in the
-/// graph.
+/// Whether a call is a normalization that only a `relu` or an `Activation` reads. The input of such a normalization may have
+/// 8 bits, because a single kernel then dequantizes it, normalizes it, applies ReLU and quantizes the result. Folded
+/// normalizations are no longer in the graph.
 fn is_norm_before_relu(graph: &Graph, id: NodeId) -> bool {
     let is_relu = |reader: &NodeId| matches!(graph.node(*reader).op_name(), "relu" | "Activation");
     let readers = graph.consumers(graph.output_id(id, 0));
@@ -77,8 +77,8 @@ fn reached(graph: &Graph, marks: &Marks, is_after: bool, with_norms: bool) -> Ve
         .map(|(id, _)| (id, is_must(id)))
         .filter(|(id, is_must)| *is_must || with_norms && is_norm_before_relu(graph, *id))
         .collect();
-    // The last entries are followed first. So chains from layers are followed before chains from normalizations:
-    // concatenations next to layers must be reached from a layer.
+    // The last entries are taken first, so chains from layers are followed before chains from normalizations. This order
+    // matters because only chains from layers pass through concatenations, and a node is entered only once.
     open.sort_by_key(|(_, is_must)| *is_must);
     while let Some((id, may_join)) = open.pop() {
         let next: Vec<NodeId> = if is_after {

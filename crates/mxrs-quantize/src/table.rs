@@ -22,8 +22,8 @@ impl Range {
         self.min.abs().max(self.max.abs())
     }
 
-    /// The same range; but if both bounds are 0, the range from 0 to 1 instead. Both ranges represent the value 0,
-    /// which was the only one, exactly.
+    /// The same range, or the range from 0 to 1 if both bounds are 0. In the second case all values were 0, which the range
+    /// from 0 to 1 represents exactly.
     pub(crate) fn widened(self) -> Self {
         if self.max_abs() > 0.0 { self } else { Self { min: self.min, max: 1.0 } }
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// A backend of a simulated device: the kernels of a backend of the host, each enqueued as one launch. It has the same
 /// offers, algorithms and layouts, so that a graph gets the same kernels on the device as on the host, and the same bits.
 ///
-/// A launch finds the bytes of device addresses by [`SimulatedDevice::reach`]. It reports to the checker what the kernel
-/// may read and write, and an error of the kernel appears as late as that of a real device.
+/// A launch finds the bytes of device addresses by [`SimulatedDevice::reach`]. It reports to the checker what the kernel may
+/// read and write. As on a real device, an error of the kernel is reported only at a later wait.
 pub struct SimulatedBackend {
     host: Arc<dyn Backend>,
     device: Arc<SimulatedDevice>,
@@ -87,13 +87,13 @@ impl Launched {
         Arc::new(Self { host, name, op: op.to_owned(), device: Arc::clone(device), team: Team::serial() })
     }
 
-    /// Where a launch finds the bytes of a tensor.
+    /// The same tensor at the addresses where a launch can access its bytes.
     ///
     /// # Safety
     /// Only launches that are enqueued now may use the result.
     unsafe fn reached(&self, tensor: &RawTensor<'_>) -> RawTensor<'static> {
-        // SAFETY: the second mapping has the same bytes as the tensor, which stays allocated until the work is done. The
-        // caller uses it in that work only.
+        // SAFETY: `reach` returns the address of the same bytes in the second mapping of the memory, which the host can
+        // access. The tensor stays allocated until the work is done. The caller uses it in that work only.
         unsafe { RawTensor::new(self.device.reach(tensor.as_ptr()), tensor.len_bytes()) }
     }
 }
@@ -138,7 +138,7 @@ impl Kernel for Launched {
             let (inputs, outputs, reqs) = (&inputs[..], &outputs[..], &reqs[..]);
             let args = KernelArgs { inputs, outputs, reqs, scratch, team: &team, random, stream: None };
             // SAFETY: the caller promised that the tensors are those of the call that the kernel was planned for, and that
-            // they stay allocated until this work is done. These are the same bytes at the addresses of the second mapping,
+            // they stay allocated until this work is done. `args` has the same bytes at the addresses of the second mapping,
             // which has the same alignment to pages. Other work that uses them is ordered before or after this launch.
             unsafe { host.run(&args) }
         })

@@ -213,8 +213,9 @@ impl State {
         self.violations.extend(found);
     }
 
-    /// Keeps a new access and drops the earlier accesses that it replaces: they come before it, are within its memory,
-    /// and are not writes if it is a read. An access that comes after the new one also comes after them.
+    /// Adds a new access and drops the earlier accesses that no longer need to be compared: those that come before the new
+    /// one, lie within its memory, and are not writes if the new one is a read. An access that comes after the new one also
+    /// comes after those.
     fn keep(&mut self, new: Past, clock: &Clock) {
         self.past.retain(|old| {
             let is_before = old.tick <= clock.of(old.agent);

@@ -60,7 +60,7 @@ struct State {
 pub struct CopyCount {
     /// The number of copies.
     pub n: u64,
-    /// Their bytes.
+    /// The number of bytes of these copies.
     pub n_bytes: u64,
 }
 
@@ -220,7 +220,8 @@ impl SimulatedDevice {
     /// Enqueues a copy between two addresses of this machine or the host.
     ///
     /// # Safety
-    /// The contract of [`DeviceCopies::upload`], for any two places.
+    /// As for [`DeviceCopies::upload`], except that `from` and `to` may be memory of any device of this machine or of the
+    /// host.
     unsafe fn transfer(
         &self,
         stream: &dyn DeviceStream,
@@ -248,7 +249,8 @@ struct Places(*const u8, *mut u8);
 unsafe impl Send for Places {}
 
 impl Places {
-    /// Both addresses; a method, so that a closure captures the whole value, which is `Send`.
+    /// Returns both addresses. A closure that calls this method captures the whole value, which is `Send`. If it used the
+    /// fields, it would capture the raw pointers, which are not.
     fn get(self) -> Self {
         self
     }

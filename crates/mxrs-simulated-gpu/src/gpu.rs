@@ -49,7 +49,7 @@ pub(crate) struct Shared {
     pub(crate) spans: Mutex<Vec<Span>>,
     /// Time 0 of the timeline.
     born: Instant,
-    /// Shared with the memory of a whole device.
+    /// Whether the device is lost. The memory of the device shares this flag, so that both are lost together.
     is_lost: Arc<AtomicBool>,
     running: AtomicUsize,
     lanes: Mutex<Lanes>,
@@ -64,7 +64,7 @@ struct Lanes {
 }
 
 impl SimulatedGpu {
-    /// Whether the device is lost, shared with the memory of the device.
+    /// The flag that is set when the device is lost. The memory of the device shares it.
     pub(crate) fn is_lost(&self) -> &Arc<AtomicBool> {
         &self.shared.is_lost
     }

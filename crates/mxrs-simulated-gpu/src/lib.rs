@@ -10,7 +10,8 @@
 //! - [`Checker`] finds conflicting accesses of launches and of the host that nothing orders, even if they did not overlap in
 //!   time. [`Reachability`] finds them by brute force, to test the checker.
 //!
-//! This crate does not know arrays, single operators or graphs. It is a dependency of tests only: no crate of a program uses it.
+//! This crate does not know arrays, single operators or graphs. It is a dependency of tests only: no crate of a program uses
+//! it.
 //!
 //! ```
 //! use mxrs_simulated_gpu::SimulatedMemory;
@@ -29,9 +30,10 @@
 //!
 //! Read next: [`mxrs_storage::DeviceMemory`] and [`mxrs_engine::gpu::GpuDevice`], the two interfaces of a device.
 #![allow(unsafe_code)]
-// Unsafe code is needed because `DeviceMemory` and `DeviceCopies` are unsafe traits, and running a kernel is unsafe. `memory` implements the first on memory
-// of the host, on addresses that nothing accesses, or on two mappings of which one has addresses and the other the bytes.
-// `device` implements the second by launches that copy and fill memory. `backend` runs kernels of the host in launches.
+// Unsafe code is needed because `DeviceMemory` and `DeviceCopies` are unsafe traits, and running a kernel is unsafe.
+// `memory` implements `DeviceMemory` on memory of the host, on addresses that nothing accesses, or on two mappings: one
+// provides the addresses of the device, the other holds the bytes. `device` implements `DeviceCopies` by launches that copy
+// and fill memory. `backend` runs kernels of the host in launches.
 
 mod backend;
 mod checker;

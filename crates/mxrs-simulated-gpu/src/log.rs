@@ -92,7 +92,7 @@ pub(crate) struct Logged {
     pub(crate) number: u64,
     /// Whether it must fail.
     pub(crate) fails: bool,
-    /// Whether the device is lost now.
+    /// Whether the device is lost when this launch is enqueued.
     pub(crate) loses: bool,
 }
 

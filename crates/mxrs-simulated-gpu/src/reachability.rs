@@ -5,7 +5,8 @@ use mxrs_types::StreamId;
 use std::collections::BTreeMap;
 
 /// The order of all actions by brute force: each action with its direct predecessors. Unlike the
-/// [`Checker`](crate::Checker), it does not know queries of events: [`DeviceEvent::is_finished`](mxrs_types::DeviceEvent::is_finished).
+/// [`Checker`](crate::Checker), it does not model queries of events:
+/// [`DeviceEvent::is_finished`](mxrs_types::DeviceEvent::is_finished).
 #[derive(Default)]
 pub struct Reachability {
     before: Vec<Vec<usize>>,

@@ -76,8 +76,8 @@ impl SimulatedStream {
         self.enqueue(name.into(), touches, || None, body)
     }
 
-    /// [`SimulatedStream::launch_fallible`] that fails with the message of `fails`, if it returns one. `fails` is called only if
-    /// the device accepts the launch.
+    /// [`SimulatedStream::launch_fallible`] that fails with the message of `fails`, if it returns one. `fails` is called
+    /// only if the device accepts the launch.
     pub(crate) fn enqueue(
         &self,
         name: Arc<str>,
@@ -104,7 +104,7 @@ impl SimulatedStream {
         self.queue_even_if_lost()
     }
 
-    /// The queue, whose work on a lost device fails.
+    /// The queue, even if the device is lost; the work that is added then fails. An error if the queue is closed.
     fn queue_even_if_lost(&self) -> Result<MutexGuard<'_, Queue>> {
         let queue = self.lane.lock();
         if queue.is_closed() { Err(closed(self.id.device)) } else { Ok(queue) }

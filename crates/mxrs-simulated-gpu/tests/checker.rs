@@ -107,7 +107,7 @@ fn host_accesses_last() {
     assert_eq!(gpu.checker().violations().len(), 2);
 }
 
-/// Querying a finished event orders what follows after it; querying an unfinished one does not.
+/// Querying a finished event orders later work after that event; querying an unfinished one does not.
 #[test]
 fn a_finished_event_orders() {
     let gpu = SimulatedGpu::new(Device::gpu(0));

@@ -22,11 +22,12 @@ pub struct Block {
     record: RecordRef,
 }
 
-// SAFETY: a block is the only owner of memory that is not tied to a thread: `DeviceMemory` is `Send + Sync` and
-// promises that memory allocated on one thread may be used and freed on another. Record and pool are `Send + Sync`.
+// SAFETY: a block is the only owner of its memory, which is not tied to a thread: `DeviceMemory` is `Send + Sync` and
+// promises that memory allocated on one thread may be used and freed on another. The record and the pool are also
+// `Send + Sync`.
 unsafe impl Send for Block {}
-// SAFETY: `&Block` allows reading plain numbers and the tag, which do not change while the block is live; copying the
-// raw pointer, whose use is unsafe; and adding events, which a lock in the record guards.
+// SAFETY: `&Block` allows three things: reading plain numbers and the tag, which do not change while the block is live;
+// copying the raw pointer, whose use is unsafe; and adding events, which a lock in the record guards.
 unsafe impl Sync for Block {}
 
 impl Block {
@@ -39,7 +40,7 @@ impl Block {
     }
 
     /// # Safety
-    /// `record` is live, its pool pointer came from an `Arc`, and no other block is made from it.
+    /// `record` is live, its pool pointer came from an `Arc`, and no other block is made from this record.
     #[inline]
     pub(crate) unsafe fn new(record: RecordRef) -> Self {
         Self { record }
@@ -53,7 +54,8 @@ impl Block {
         }
     }
 
-    /// The first byte, at a multiple of [`ALIGNMENT`]. For an empty block an aligned address without memory behind it.
+    /// A pointer to the first byte, whose address is a multiple of [`ALIGNMENT`]. For an empty block the address is aligned
+    /// too, but has no memory behind it.
     pub fn as_ptr(&self) -> *mut u8 {
         self.record.ptr().as_ptr()
     }

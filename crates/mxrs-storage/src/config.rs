@@ -11,14 +11,14 @@ pub struct PoolConfig {
     /// Percentage of the device's memory that is kept free, 0 to 100. If new memory for a block would leave less than
     /// this free, the pool first returns all cached blocks to the device.
     pub reserve_percent: u8,
-    /// `Naive`: a request of more than this many bytes is rounded up to a multiple of this number. At least 1; the value 1
-    /// disables this rounding.
+    /// For `Naive`: a request of more than this many bytes is rounded up to a multiple of this number. At least 1; the value
+    /// 1 disables this rounding.
     pub large_alloc_round_size: usize,
-    /// `Round`: base-2 logarithm of a size. Smaller block sizes are powers of two; larger ones are multiples of that
-    /// size. 20 to 34.
+    /// For `Round`: the base-2 logarithm of a size, 20 to 34. `Round` makes block sizes up to that size powers of two, and
+    /// larger ones multiples of that size.
     pub round_linear_cutoff: u32,
-    /// In bytes: `Naive` rounds block sizes up to multiples of this, and `Round` to at least this. At least 32; a power
-    /// of two for `Round`.
+    /// In bytes, at least 32. `Naive` rounds block sizes up to multiples of this number. It is the smallest block size of
+    /// `Round`, for which it must be a power of two.
     pub page_size: usize,
 }
 
@@ -51,9 +51,9 @@ impl PoolConfig {
         }
     }
 
-    /// The size in bytes of the block that a request of `size_bytes` gets; 0 for 0; `None` if no block can be that
-    /// large or the settings are not [valid](Self::validate). For `BestFit` the result holds for host memory; on a GPU
-    /// blocks are multiples of 512 bytes.
+    /// The size in bytes of the block that a request of `size_bytes` gets. The result is 0 for a request of 0 bytes, and
+    /// `None` if no block can be that large or the settings are not [valid](Self::validate). For `BestFit` the result holds
+    /// for host memory; on a GPU blocks are multiples of 512 bytes.
     pub fn block_bytes(&self, size_bytes: usize) -> Option<usize> {
         self.validate().ok()?;
         match size_bytes {

@@ -21,8 +21,8 @@
 //! - S10: no lock is held while a device, an event or a hook is called, or a record is made.
 //! - S11: a failed allocation returns an error with the figures that explain it, and changes nothing.
 //! - S12: memory of `cpu_shared` is freed exactly once, by the process that made it, whatever other processes do.
-//! - S13: while memory is recorded (`mxrs_trace::Kinds::MEMORY`), each block is recorded when an owner gets it and when it is
-//!   freed, and so is the memory that a pool gets and returns.
+//! - S13: while memory is recorded (`mxrs_trace::Kinds::MEMORY`), each block is recorded when an owner gets it and when it
+//!   is freed, and so is the memory that a pool gets and returns.
 //!
 //! ```
 //! use mxrs_storage::{Storage, StorageConfig, Tag};
@@ -40,8 +40,8 @@
 //! ```
 //!
 //! Read next: [`Storage`] for use, the source of `pool` for the steps and the rules of the protocol, [`DeviceMemory`] to add
-//! a device; the crate `mxrs-simulated-gpu` for a device that fails on command; `docs/design/0004-cache-layout.md` for why it
-//! is built this way.
+//! a device; the crate `mxrs-simulated-gpu` for a device that fails on command; `docs/design/0004-cache-layout.md` for why
+//! it is built this way.
 //!
 //! Unsafe code: a block is raw memory that is mapped, handed out and returned by hand. `memory` asks the system for
 //! memory, including memory shared with other processes. `pool` calls [`DeviceMemory::free`] exactly once per

@@ -21,9 +21,9 @@ pub struct PoolStats {
     pub reserved: u64,
     /// Largest `reserved` so far.
     pub peak_reserved: u64,
-    /// Largest `live_requested` so far. Exact if only one thread allocates and frees. With several threads the error is
-    /// at most the bytes that the other threads allocated or freed in their own caches since they last shared a block,
-    /// because a hit does not compare the counts of all threads. The value never exceeds `peak_reserved`.
+    /// Largest `live_requested` so far. Exact if only one thread allocates and frees. With several threads the error is at
+    /// most the bytes that the other threads allocated or freed in their own caches since their counts were last added to
+    /// those of the pool, because a hit does not read the counts of other threads. The value never exceeds `peak_reserved`.
     pub peak_live_requested: u64,
     /// Allocations that succeeded, except allocations of size 0.
     pub allocations: u64,

@@ -1,5 +1,6 @@
-//! Tests every interleaving of two threads that use one size class of a pool, or two classes of a pool that joins blocks. To
-//! run: `RUSTFLAGS="--cfg loom" cargo test -p mxrs-storage --release --test loom_pool`.
+//! Tests every interleaving of two threads on a pool (S1 to S13: see `src/lib.rs`; rules 1 to 10: see `src/pool/mod.rs`).
+//! The threads use one size class, or two classes of a pool that joins blocks. To run the tests, call
+//! `RUSTFLAGS="--cfg loom" cargo test -p mxrs-storage --release --test loom_pool`.
 //!
 //! The blocks have 2 MiB, because a thread caches only two blocks of that size: a third freed block goes to the container.
 //!
@@ -77,8 +78,8 @@ fn s2_two_threads_one_bucket() {
     });
 }
 
-/// One thread frees a block while another requests one: the request finds the block wherever it is cached, unless it is
-/// not free yet. Once the block is free, memory does not grow.
+/// One thread frees a block while another requests one: if the block is already free, the request finds it wherever it is
+/// cached, and memory does not grow.
 #[test]
 fn s3_freed_on_another_thread_and_stolen() {
     model(Some(3), || {

@@ -12,13 +12,15 @@ use mxrs_types::{Error, Result};
 pub enum Placement {
     /// No pinning.
     None,
-    /// No pinning, and in `KMP_AFFINITY` also no affinity functions; in mxrs equal to [`Placement::None`].
+    /// No pinning. In `KMP_AFFINITY` this type also disables the functions by which a program sets its own affinity; in mxrs
+    /// it is equal to [`Placement::None`].
     Disabled,
     /// Threads with adjacent numbers are placed close together.
     Compact,
     /// Threads with adjacent numbers are placed as far apart as possible.
     Scatter,
-    /// Every core gets the same number of threads, with adjacent numbers on one core.
+    /// Every core gets the same number of threads, or one more if the number of threads is not a multiple of that of cores.
+    /// Threads on one core have adjacent numbers.
     Balanced {
         /// The size of the team.
         threads: usize,
@@ -27,9 +29,9 @@ pub enum Placement {
 
 /// The CPUs for team threads 0, 1, 2, …, or `None` for "do not pin".
 ///
-/// - `permute`: with [`Placement::Compact`], the number of innermost levels by which the list is sorted first. With
-///   [`Placement::Scatter`], this number is `n - 1 - permute` for `n` levels. A level on which all CPUs agree is
-///   ignored.
+/// - `permute`: with [`Placement::Compact`], the list is sorted first by this many of the innermost levels. With
+///   [`Placement::Scatter`], this number is `n - 1 - permute` for `n` levels. A level at which all CPUs have the same
+///   position does not count.
 /// - `offset`: position in the list where thread 0 starts.
 ///
 /// ```

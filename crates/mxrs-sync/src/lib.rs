@@ -21,10 +21,10 @@
 //! Read next: [`team`] for the wake-up protocol, [`rank`] for the lock order, [`fork`] for what happens to threads and locks
 //! in a forked process, [`affinity`] for pinning.
 
-// Unsafe code has four reasons: `team` erases the lifetime of the loop body that it lends to its threads and keeps it
-// in a shared cell; `brief_lock` lends its value mutably through a shared reference, to one guard at a time; `affinity`
-// `fork` and `exit` call the C library (sched_setaffinity, sched_getaffinity, pthread_atfork, atexit); and `fork` keeps a
-// lock from one of its callbacks to the next.
+// Unsafe code has four reasons: `team` erases the lifetime of the loop body that it lends to its threads and keeps it in a
+// shared cell; `brief_lock` lends its value mutably through a shared reference, to one guard at a time; `affinity`, `fork`
+// and `exit` call the C library (sched_setaffinity, sched_getaffinity, pthread_atfork, atexit); and `fork` keeps a lock from
+// one of its callbacks to the next.
 #![allow(unsafe_code)]
 
 pub mod affinity;

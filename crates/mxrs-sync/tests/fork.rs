@@ -1,4 +1,6 @@
-//! Locks, fork hooks and teams work in a forked child (E17, D6): tests that really fork a process with many threads.
+//! Tests that really fork a process with many threads: locks, fork hooks and teams must work in the child. F1 to F5 are the
+//! rules of `mxrs_sync::fork`, T1 to T10 those of a team (`src/team/mod.rs`), and E17 is a rule of the engine; D6 is a row
+//! of `docs/env.md`.
 #![cfg(all(unix, not(loom)))]
 #![allow(unsafe_code)]
 
@@ -273,7 +275,7 @@ fn generations_count_forks_on_the_way_down() {
     assert_eq!((fork::generation(), fork::is_child()), (0, false));
     let child = forked(|| {
         let mine = fork::generation() == 1;
-        // A team of the child is orphaned in the grandchild.
+        // In the grandchild, the threads of a team that the child made do not exist.
         let own = team(2);
         let grandchild = forked(|| u8::from(!(fork::generation() == 2 && own.size() == 1 && run(&own, 2) == (2, 1))));
         u8::from(!(mine && grandchild == Ok(0) && run(&own, 2) == (2, 2)))

@@ -1,4 +1,4 @@
-//! Interleavings of a team's threads with its caller: `cargo xtask loom`.
+//! Interleavings of a team's threads with its caller: `cargo xtask loom`. T1 to T10 are the rules in `src/team/mod.rs`.
 #![cfg(loom)]
 
 use loom::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! The guarantees of a team, through its public interface.
+//! The guarantees of a team (T1 to T10 in `src/team/mod.rs`), through its public interface.
 #![cfg(not(loom))]
 
 use mxrs_sync::{Team, TeamConfig, affinity};

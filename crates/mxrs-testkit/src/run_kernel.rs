@@ -28,7 +28,7 @@ pub fn run_kernel(kernel: &dyn Kernel, args: &KernelArgs<'_>) -> Result<()> {
         let is_apart = args.inputs.iter().filter(|input| input.overlaps(output)).all(|input| in_place_of(&input));
         assert!(!is_output_twice && is_apart, "output {i} overlaps another tensor");
     }
-    // SAFETY: the assertions above check alignment and overlaps. Sizes and writability are not checked: the callers, which are
-    // tests, make the tensors for the call that the kernel was planned for.
+    // SAFETY: the assertions above check alignment and overlaps. Sizes and writability are not checked: the callers, which
+    // are tests, make the tensors for the call that the kernel was planned for.
     unsafe { kernel.run(args) }
 }

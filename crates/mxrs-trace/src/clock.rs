@@ -21,7 +21,8 @@ pub fn now_ns() -> u64 {
     zero().0.elapsed().as_nanos() as u64
 }
 
-/// Moment 0 of [`now_ns`] in nanoseconds since 1970, by the system's clock. Processes are compared by it.
+/// Moment 0 of [`now_ns`] in nanoseconds since 1970, by the system's clock. It relates the times of different processes to
+/// one another.
 #[must_use]
 pub fn zero_wall_ns() -> u64 {
     zero().1

@@ -28,9 +28,9 @@ static CLAIMED: AtomicBool = AtomicBool::new(false);
 /// ```
 #[derive(Debug)]
 pub struct Collector {
-    /// Drops of rings whose threads have ended.
+    /// The number of records lost because their threads found no free slot.
     dropped_before: u64,
-    /// The number of dropped records of each slot that was known when this collector was made, to be subtracted.
+    /// For each slot, the number of records that had been dropped when counting began. [`Self::n_dropped`] subtracts it.
     known: Vec<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Collector {
         Ok(collector)
     }
 
-    /// Records these kinds from now on, and no other.
+    /// From now on, records these kinds and no others.
     pub fn switch(&self, kinds: Kinds) {
         switch(kinds);
     }
@@ -59,7 +59,8 @@ impl Collector {
     pub fn drain(&mut self, mut visit: impl FnMut(ThreadInfo, Event)) -> usize {
         let mut n_records = 0;
         for slot in Slot::all() {
-            // Asked before the drain: then the drain takes the last record of an ended thread.
+            // This is read before the drain: if the thread had ended by then, the drain takes its last record, and the slot
+            // can be released.
             let has_ended = slot.has_ended();
             let thread = slot.info();
             n_records += slot.ring.drain(|words| {
@@ -98,7 +99,7 @@ impl Collector {
     }
 
     /// For the child of a fork, before any other thread starts: switches records off and discards those of the parent. The
-    /// child may claim a collector of its own; this one is of no use there.
+    /// child may claim a collector of its own; the parent's collector is of no use there.
     pub fn forget_in_child() {
         switch(Kinds::NONE);
         discard_all();

@@ -8,8 +8,8 @@ const IS: char = '\u{1f}';
 /// Ends the value of a detail.
 const END: char = '\u{1e}';
 
-/// Makes a label of details, such as `[("shapes", &"(1,3,224,224)"), ("flops", &236_000_000)]`. Code that knows the details
-/// when it prepares a call makes the label then, because this writes a text.
+/// Makes a label of details, such as `[("shapes", &"(1,3,224,224)"), ("flops", &236_000_000)]`. This formats a text, so code
+/// that knows the details before a call runs should make the label when it prepares the call.
 ///
 /// ```
 /// let label = mxrs_trace::details(&[("kernel", &"winograd"), ("flops", &1200)]);

@@ -101,11 +101,11 @@ pub struct Span {
     /// For [`SpanKind::Push`], [`SpanKind::Run`] and [`SpanKind::Complete`]: the task, so that the three are connected. Other
     /// spans have 0. Tasks that do not exist at the same time may have the same number.
     pub task: u64,
-    /// For [`SpanKind::Push`] and [`SpanKind::Complete`]: the number of tasks that were pushed and not completed then.
+    /// For [`SpanKind::Push`] and [`SpanKind::Complete`]: the number of tasks that were pushed and not yet completed.
     pub pending: u32,
 }
 
-/// The range in which a mark is drawn.
+/// The part of a trace viewer's picture across which a mark is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum MarkScope {
@@ -154,11 +154,11 @@ pub struct Count {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MemoryStep {
-    /// A pool made a block of new memory of the device live.
+    /// A pool handed out a block for which it got new memory from the device.
     New = 0,
-    /// A pool made a block live without asking the device.
+    /// A pool handed out a block of memory that it already had.
     Reused = 1,
-    /// A block ends; its memory stays with the pool or goes back to the device.
+    /// The owner gave up a block; its memory stays with the pool or goes back to the device.
     Freed = 2,
     /// A pool got memory from the device.
     Grown = 3,
@@ -183,7 +183,7 @@ pub struct Memory {
     pub block_bytes: u64,
     /// The use of the memory, such as `conv0_weight`; empty for [`MemoryStep::Grown`] and [`MemoryStep::Returned`].
     pub tag: Label,
-    /// The profiler scope, such as `resnet:`; empty as the tag.
+    /// The profiler scope, such as `resnet:`; empty for the same steps as the tag.
     pub scope: Label,
 }
 
@@ -192,7 +192,7 @@ const MARK: u8 = 2;
 const COUNT: u8 = 3;
 const MEMORY: u8 = 4;
 
-/// The first word: what the record is, and the device.
+/// The first word of a record: what the record is, and the device.
 fn head(what: u8, sub: u8, device: Device) -> u64 {
     u64::from(what) | u64::from(sub) << 8 | (device.kind.code() as u64 & 255) << 16 | u64::from(device.id) << 32
 }
@@ -290,7 +290,7 @@ impl Event {
         })
     }
 
-    /// The time of the record; of a span, that of its end.
+    /// The time of the record. For a span this is the time of its end.
     #[must_use]
     pub const fn at_ns(&self) -> u64 {
         match self {

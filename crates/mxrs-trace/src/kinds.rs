@@ -1,7 +1,7 @@
-//! The word that says which records are made.
+//! A global word of bits, one per kind of record, that says which records are made.
 
 use std::ops::BitOr;
-// The standard library's atomics: loom's cannot live in statics.
+// The standard library's atomics even in tests with loom, because loom's atomics cannot live in statics.
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A set of kinds of records. The lowest four bits are MXNet's profiler modes.
@@ -25,8 +25,9 @@ impl Kinds {
     pub const USER: Self = Self(32);
     /// Every kind of record.
     pub const ALL: Self = Self(63);
-    /// Not a kind of record: an engine exists that logs its waits or watches for stalls. Such an engine sets this bit
-    /// with [`keep_on`], so that every engine finds out by one test of the word whether a task needs more than running.
+    /// Not a kind of record: an engine exists that logs its waits or watches for stalls. Such an engine sets this bit with
+    /// [`keep_on`], so that every engine finds out by one test of the word whether a task must also be recorded, logged or
+    /// watched.
     pub const ENGINE_REPORTS: Self = Self(1 << 31);
 
     /// MXNet's profiler mode: a sum of 1 (symbolic), 2 (imperative), 4 (API) and 8 (memory). Other bits are ignored.

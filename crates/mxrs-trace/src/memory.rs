@@ -24,8 +24,8 @@ pub struct BlockInfo {
     pub scope: Label,
 }
 
-/// Records that an owner got a block. The block counts as new memory if the calling thread has recorded with [`grown`] that
-/// a pool got memory, since its last call of this function.
+/// Records that an owner got a block. The block counts as new memory if the calling thread has called [`grown`] since its
+/// last call of this function.
 #[cold]
 pub fn allocated(block: BlockInfo) {
     let step = if take_growth() { MemoryStep::New } else { MemoryStep::Reused };

@@ -3,13 +3,13 @@
 //! A plan is too large for a record, and there is one per graph rather than one per run. So plans wait in a list that the
 //! collector takes.
 
-// The standard library's lock: loom's cannot live in statics. It is only tried, never waited for, because a forked child may
-// find it locked forever.
+// The standard library's lock even in tests with loom, because loom's locks cannot live in statics. The code only tries to
+// take the lock and never waits for it, because a forked child may find it locked forever.
 use std::sync::{Mutex, TryLockError};
 
 /// The number of plans that wait at most; earlier ones are lost.
 const MOST: usize = 8;
-/// The number of times a busy list is tried.
+/// The number of attempts to lock the list of plans.
 const TRIES: usize = 1000;
 
 static WAITING: Mutex<Vec<MemoryPlan>> = Mutex::new(Vec::new());
@@ -42,7 +42,7 @@ pub struct MemoryPlan {
     pub rectangles: Vec<Rectangle>,
 }
 
-/// Gives a plan to the collector. It is lost if the list is busy for long.
+/// Gives a plan to the collector. The plan is lost if other threads hold the list's lock during 1000 attempts.
 pub fn note_plan(plan: MemoryPlan) {
     with_list(|waiting| {
         if waiting.len() == MOST {

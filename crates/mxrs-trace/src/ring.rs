@@ -29,8 +29,9 @@ pub struct Ring {
     reader: CachePadded<Reader>,
 }
 
-/// Each thread counts in a field of its own and publishes the count in another one. Reading back what it published would
-/// be as good, but loom forgets the other thread's read then, and checks a single interleaving.
+/// The fields that the writing thread changes. Each of the two threads counts in a field of its own (`next`) and copies the
+/// count to a field that the other thread reads. One field would suffice, but if a thread loads the field that the other
+/// thread reads, loom explores only one interleaving.
 #[derive(Debug)]
 struct Writer {
     /// The number of records written so far, for the reader.
@@ -39,8 +40,8 @@ struct Writer {
     next: AtomicU64,
     /// The number of records refused so far.
     dropped: AtomicU64,
-    /// A value that [`Reader::read`] had some time ago. The writer loads that field, which the reader's core owns, only if the
-    /// ring looks full.
+    /// The value of [`Reader::read`] when the writer last loaded it. The writer loads it again only if the ring looks full,
+    /// because its cache line usually belongs to the reader's core.
     read_before: AtomicU64,
 }
 
@@ -82,7 +83,7 @@ impl Ring {
         let Writer { written, next, dropped, read_before } = &*self.writer;
         let number = next.load(Ordering::Relaxed);
         if number - read_before.load(Ordering::Relaxed) >= self.words.len() as u64 {
-            // Acquire: rule 3.
+            // Acquire, for rule 3 of this file's documentation.
             let read = self.reader.read.load(Ordering::Acquire);
             read_before.store(read, Ordering::Relaxed);
             if number - read >= self.words.len() as u64 {
@@ -94,27 +95,28 @@ impl Ring {
             place.store(word, Ordering::Relaxed);
         }
         next.store(number + 1, Ordering::Relaxed);
-        // Release: rule 2.
+        // Release, for rule 2 of this file's documentation.
         written.store(number + 1, Ordering::Release);
         true
     }
 
     /// Takes all records out, oldest first; returns their number. For the reading thread.
     pub fn drain(&self, mut visit: impl FnMut(Words)) -> usize {
-        // Acquire: rule 2.
+        // Acquire, for rule 2 of this file's documentation.
         let end = self.writer.written.load(Ordering::Acquire);
         let start = self.reader.next.load(Ordering::Relaxed);
         for number in start..end {
             let place = self.place(number);
             visit(std::array::from_fn(|i| place[i].load(Ordering::Relaxed)));
-            // Release: rule 3. After each record, so that a slow reader frees places early.
+            // Release, for rule 3 of this file's documentation. Raised after each record, so that a slow reader frees places
+            // early.
             self.reader.read.store(number + 1, Ordering::Release);
         }
         self.reader.next.store(end, Ordering::Relaxed);
         (end - start) as usize
     }
 
-    /// Discards all records and forgets the drops. For a thread that knows that no other thread uses the ring.
+    /// Discards all records and sets the count of drops to 0. No other thread may use the ring meanwhile.
     pub fn reset(&self) {
         let end = self.writer.next.load(Ordering::Relaxed);
         self.writer.written.store(end, Ordering::Relaxed);

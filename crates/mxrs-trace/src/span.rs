@@ -52,14 +52,14 @@ pub struct Open {
     is_around: bool,
 }
 
-/// Begins a span, which from now on is around the later spans of this thread. Spans opened this way end in the reverse order
-/// of their begins.
+/// Begins a span, which is the parent of this thread's later spans until it ends. Of the spans opened by this function, the
+/// last must end first.
 #[inline]
 pub fn open(info: SpanInfo) -> Open {
     begin(info, true)
 }
 
-/// Begins a span that is not around others, and so may end in any order and on any thread.
+/// Begins a span that is not the parent of other spans. So such spans may end in any order and on any thread.
 pub fn open_apart(info: SpanInfo) -> Open {
     begin(info, false)
 }
@@ -80,7 +80,7 @@ pub fn close(open: Open) {
         return;
     }
     let SpanInfo { kind, name, category, details, device, task, pending } = info;
-    // A span that ends on another thread must not end before it began.
+    // A span may end on another thread than it began on, and must still end later than it began.
     let end_ns = if is_around { tick() } else { now_ns().max(begin_ns + 1) };
     record(Event::Span(Span { kind, name, category, details, device, begin_ns, end_ns, id, parent, task, pending }));
 }
@@ -91,7 +91,7 @@ pub fn span(info: SpanInfo) -> SpanGuard {
     SpanGuard { open: open(info), _on_this_thread: PhantomData }
 }
 
-/// A span of a task that is not a call of an operator and that MXNet counts among them, such as a copy or a sum of gradients.
+/// Begins a span of a task that is not an operator call but that MXNet records as one, such as a copy or a sum of gradients.
 /// `None` while operators that are called one by one are not recorded.
 #[inline]
 pub fn operator(name: &'static str, device: Device) -> Option<SpanGuard> {

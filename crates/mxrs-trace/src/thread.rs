@@ -11,7 +11,7 @@ use crate::leaked::Leaked;
 use crate::ring::Ring;
 use mxrs_sync::thread;
 use std::cell::Cell;
-// The standard library's atomics: loom's cannot live in statics.
+// The standard library's atomics even in tests with loom, because loom's atomics cannot live in statics.
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// The records that a ring holds: 8192 records are half a megabyte.
@@ -26,7 +26,7 @@ const ENDED: u8 = 2;
 static ALL: [Leaked<Slot>; SLOTS] = [const { Leaked::empty() }; SLOTS];
 /// The number of the next thread that takes a slot.
 static NEXT: AtomicU32 = AtomicU32::new(1);
-/// Records of threads that found no free slot.
+/// The number of records that were lost because their threads found no free slot.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) struct Slot {
@@ -58,7 +58,7 @@ impl Slot {
 
     /// Whether the slot's thread has ended. From then on nothing is added to its ring.
     pub(crate) fn has_ended(&self) -> bool {
-        // Acquire: the last records of the thread are seen by a drain that follows.
+        // Acquire, so that a drain after this call sees the last records of the thread.
         self.state.load(Ordering::Acquire) == ENDED
     }
 
@@ -119,7 +119,7 @@ struct Local {
 impl Drop for Local {
     fn drop(&mut self) {
         if let Some(slot) = self.slot.get() {
-            // Release: the records of this thread come before the end of the slot.
+            // Release, so that a thread that sees this state also sees all records of the ended thread.
             slot.state.store(ENDED, Ordering::Release);
         }
     }
@@ -198,8 +198,8 @@ pub(crate) fn take_growth() -> bool {
 /// Records an event on the calling thread, unless its kind is off. If the thread's ring is full, the record is dropped and
 /// counted.
 ///
-/// The times of the event must come from [`crate::now_ns`]. The functions for spans and memory call this; other code uses it
-/// for times that it measured itself.
+/// The times of the event must come from [`crate::now_ns`]. The functions for spans and memory call this function; other
+/// code calls it for events whose times it measured itself.
 #[inline]
 pub fn record(event: Event) {
     if !is_on(event.kinds()) {
@@ -218,7 +218,7 @@ pub fn record(event: Event) {
     }
 }
 
-/// The number of records of threads that found no free slot, since the last call.
+/// The number of records that were lost since the last call because their threads found no free slot.
 pub(crate) fn take_lost() -> u64 {
     LOST.swap(0, Ordering::Relaxed)
 }

@@ -44,7 +44,8 @@ fn a_process_has_one_collector() {
     drop(Collector::claim().unwrap());
 }
 
-/// While a kind is off, the place that records it only loads one word: it makes no name, reads no clock, and leaves no record.
+/// While a kind is off, code that would record it only loads one word: it makes no label, reads no clock, and leaves no
+/// record.
 #[test]
 fn t4_a_profiler_that_is_off_does_nothing() {
     let (_turn, mut collector) = turn();
@@ -142,7 +143,7 @@ fn a_span_that_outlives_the_recording_is_not_recorded() {
     assert_eq!(spans.iter().map(|(_, s)| (s.name.text(), s.parent)).collect::<Vec<_>>(), [("later", 0)]);
 }
 
-/// Spans that are apart end in any order and on any thread.
+/// Spans made by `open_apart` may end in any order and on any thread, and are not parents of other spans.
 #[test]
 fn spans_apart_are_not_parents() {
     let (_turn, mut collector) = turn();

@@ -17,7 +17,8 @@ fn n_spans(collector: &mut Collector) -> usize {
     n
 }
 
-/// The child, with other threads of the parent in the middle of a record: returns whether all is as expected.
+/// Runs in the forked child, and returns whether all is as expected. When the parent forked, other threads of it may have
+/// been in the middle of making a record.
 fn child() -> bool {
     Collector::forget_in_child();
     if is_on(Kinds::ALL) {

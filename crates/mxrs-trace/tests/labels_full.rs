@@ -1,4 +1,4 @@
-//! The table of labels is full: a process of its own, because the table is never emptied.
+//! Tests labels when their table is full. The test has a process of its own, because the table is never emptied.
 #![cfg(not(any(loom, miri)))]
 
 use mxrs_trace::Label;

@@ -15,8 +15,8 @@ pub trait Host: Clone + Send + Sync + 'static {
     /// Backends, operators and passes of bound graphs.
     fn bind_options(&self) -> BindOptions;
 
-    /// Creates the key-value store of this name, such as `local` or `device`. Without a method of its own, a host has the
-    /// stores of one process with MXNet's default settings.
+    /// Creates the key-value store of this name, such as `local` or `device`. The default implementation creates the stores
+    /// that connect devices of one process, with MXNet's default settings.
     ///
     /// # Errors
     /// Returns an error if no store has the name.
@@ -44,7 +44,7 @@ impl Host for (ArrayContext, BindOptions) {
 /// Makes the store of a name.
 type Create = dyn Fn(&str) -> Result<Arc<dyn KvStore>> + Send + Sync;
 
-/// Makes the stores of a host. A module keeps it after the call that it was given the host in.
+/// Creates stores as a host does. A module keeps this value, because it creates its store later than it is given the host.
 #[derive(Clone)]
 pub(crate) struct Stores {
     create: Arc<Create>,

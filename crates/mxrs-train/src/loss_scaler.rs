@@ -118,10 +118,10 @@ impl LossScaler {
                 self.scale /= 2.0;
                 tracing::info!("AMP: decreasing loss scale to {:.6}", self.scale);
             }
-            // A resumed scaler may have counted more steps than its own window.
+            // The count can be larger than the window if it was resumed from a scaler with a larger window.
             Some(window) if self.n_good >= window => {
                 self.n_good = 0;
-                // A scale that started above the limit stays as it is.
+                // A scale that was set above the limit with `starting_at` is not lowered to the limit.
                 let doubled = (self.scale * 2.0).min(MOST);
                 if doubled > self.scale {
                     self.scale = doubled;
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_network_that_diverged_ends_the_training() {
         let mut scaler = LossScaler::dynamic();
-        // From 2^16 to 2^-24.
+        // 40 halvings lower the scale from 2^16 to its minimum, 2^-24.
         (0..40).for_each(|_| scaler.update(false).unwrap());
         let error = scaler.update(false).unwrap_err().to_string();
         assert!(error.contains("loss scale") && error.contains("not finite"), "{error}");
@@ -228,7 +228,7 @@ mod tests {
         let mut scaler = LossScaler::dynamic().doubled_after(5).unwrap();
         scaler.resume(&saved);
         assert_eq!((scaler.scale(), scaler.n_good(), scaler.n_skipped(), scaler.window), (32768.0, 1, 1, Some(5)));
-        // It has counted more steps than the window of the resumed training, so its scale is doubled at the next one.
+        // `counted` has counted more steps than the window of `scaler`, so the next step of `scaler` doubles the scale.
         let mut counted = LossScaler::dynamic();
         (0..9).for_each(|_| counted.update(true).unwrap());
         scaler.resume(&counted);

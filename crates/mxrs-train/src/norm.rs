@@ -5,7 +5,7 @@ use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
 use mxrs_types::{DType, Error, Result};
 
-/// Sum of squares of the elements of a sum of arrays, in double precision.
+/// The sum of the squares of the elements of `terms[0] + terms[1] + …`, computed in double precision.
 fn square_sum(dtype: DType, terms: &[&[u8]]) -> Result<f64> {
     let views = terms.iter().map(|bytes| crate::metric::View::whole(dtype, bytes)).collect::<Result<Vec<_>>>()?;
     match views.as_slice() {
@@ -71,7 +71,8 @@ pub fn clip_global_norm(nd: &Imperative, arrays: &[&NdArray], max_norm: f64) -> 
     scale(nd, arrays, max_norm, || global_norm(arrays))
 }
 
-/// Scales arrays in place by `max_norm / norm` if `norm`, which is computed once, is larger than `max_norm`. Returns the norm.
+/// Scales arrays in place by `max_norm / norm` if the result of `norm` is larger than `max_norm`. Calls `norm` once and
+/// returns its result.
 ///
 /// # Errors
 /// Fails as [`clip_global_norm`] does.

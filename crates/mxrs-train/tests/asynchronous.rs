@@ -1,5 +1,5 @@
-//! Workers of an asynchronous store: loss scales, clipping, and resuming, where servers keep the weights. The servers are a value
-//! of this process.
+//! Workers of an asynchronous store, whose servers keep the weights: loss scales, clipping, and resuming. The only server is
+//! a value in this process.
 
 mod common;
 
@@ -33,7 +33,7 @@ struct World {
 struct State {
     values: Vec<(Key, NdArray)>,
     updater: Option<Box<dyn ServerUpdater>>,
-    /// Whether a worker has failed.
+    /// Whether a worker has reported that it failed.
     has_failed: bool,
 }
 
@@ -64,7 +64,7 @@ impl World {
     }
 }
 
-/// The way of a worker to the server.
+/// The connection of one worker to the server.
 struct Way {
     rank: usize,
     n_workers: usize,
@@ -128,14 +128,14 @@ impl Servers for Way {
     }
 }
 
-/// The store of a worker with this context.
+/// A store with which a worker of this rank reaches the server. The worker's arrays are in `context`.
 fn store(context: &ArrayContext, world: &Arc<World>, rank: usize, n_workers: usize) -> KvStoreChoice {
     let servers = Arc::new(Way { rank, n_workers, world: Arc::clone(world) });
     let store = DistAsync::new("dist_async".parse().unwrap(), context, &KvStoreOptions::default(), servers);
     (Arc::new(store.unwrap()) as Arc<dyn KvStore>).into()
 }
 
-/// A worker that is bound and initialized.
+/// A module for a worker. It is bound and initialized, and does not have an optimizer yet.
 fn bound(scaler: Option<LossScaler>) -> Module {
     let mut module = Module::new(&(context(), options()), &small_net(8, 3)).unwrap();
     if let Some(scaler) = scaler {
@@ -154,7 +154,8 @@ fn worker(world: &Arc<World>, rank: usize, n_workers: usize, scaler: Option<Loss
     module
 }
 
-/// Each worker has its own scale, and the servers know none of them.
+/// Each worker has its own loss scale, which the server does not know. The weights must still be those of a training without
+/// scales.
 #[test]
 fn gradients_of_workers_with_different_loss_scales_are_those_without_scales() {
     let train = |scales: Option<[f64; 2]>| {
@@ -163,7 +164,7 @@ fn gradients_of_workers_with_different_loss_scales_are_those_without_scales() {
         let mut workers = [0, 1].map(|rank| worker(&world, rank, 2, scaler(rank)));
         let mut data = [iter(1, 24, 8, 3), iter(2, 24, 8, 3)];
         for _ in 0..3 {
-            // The second worker comes first: worker 0 has sent the servers nothing since its beginning.
+            // Worker 1 makes the first step. The server must apply its gradient even though worker 0 has not sent one yet.
             for rank in [1, 0] {
                 workers[rank].forward_backward(batch(&mut data[rank])).unwrap();
                 workers[rank].update().unwrap();
@@ -204,7 +205,8 @@ fn a_trainer_divides_by_its_own_loss_scale_and_waits_for_nobody() {
     assert_eq!(train(Some(LossScaler::fixed(4096.0).unwrap())), train(None));
 }
 
-/// Divided by the scale, small gradients would be 0 in float16 again.
+/// Servers cannot receive scaled gradients. Divided by the scale in float16, small gradients would become 0 again, so such a
+/// training is refused.
 #[test]
 fn gradients_in_float16_are_not_divided_for_servers() {
     let (world, host) = (World::new(), (context(), options()));
@@ -216,7 +218,8 @@ fn gradients_in_float16_are_not_divided_for_servers() {
     assert!(error.contains("`weight`") && error.contains("float16") && error.contains("float32"), "{error}");
 }
 
-/// Servers add no gradients, so the number of workers is not part of the norm.
+/// The server does not sum gradients over workers, so the norm is that of this worker's gradients alone, whatever the number
+/// of workers.
 #[test]
 fn gradients_are_clipped_by_the_norm_of_one_worker() {
     let clipped = |mut module: Module| {
@@ -229,7 +232,8 @@ fn gradients_are_clipped_by_the_norm_of_one_worker() {
     assert_eq!(clipped(worker(&World::new(), 0, 4, None)), clipped(alone));
 }
 
-/// Trains up to this epoch, from the newest checkpoint, with a new server. Returns the parameters.
+/// Trains up to epoch `n_epochs`, from the newest checkpoint, with a new server. `given` says whether `fit` is given an
+/// optimizer or creates it by name. Returns the parameters.
 fn resumed(prefix: &Path, n_epochs: u64, given: bool) -> Result<Vec<(String, Vec<u8>)>> {
     let host = (context(), options());
     let options = FitOptions {
@@ -257,7 +261,7 @@ fn servers_begin_with_the_checkpoint_from_which_a_training_resumes() {
     }
 }
 
-/// Servers wait for a worker that has failed. It may be started again.
+/// A worker whose training fails reports this to the servers. They wait for it then, because it may be started again.
 #[test]
 fn a_training_that_fails_is_not_one_that_has_ended() {
     for (classes, fails) in [(3, false), (6, true)] {
@@ -265,14 +269,14 @@ fn a_training_that_fails_is_not_one_that_has_ended() {
         let options = FitOptions { kvstore: store(&host.0, &world, 0, 1), ..fit_options(1) };
         let mut module = Module::new(&host, &small_net(8, 3)).unwrap();
         let (mut metric, mut callbacks) = (create("acc", &[]).unwrap(), Callbacks::default());
-        // The network has three classes.
+        // The network has three classes. With six, some labels are not classes, so the training fails.
         let mut data = iter(1, 40, 8, classes);
         let report = module.fit(&mut data, None, &mut metric, None, &mut callbacks, &options);
         assert_eq!((report.is_err(), world.state.lock().has_failed), (fails, fails));
     }
 }
 
-/// Servers keep the weights, so a change by the program would be lost without a word.
+/// Servers keep the weights and never read those of the program. A changed weight would be lost silently, so it is an error.
 #[test]
 fn changes_of_weights_that_servers_keep_are_refused() {
     let mut module = worker(&World::new(), 0, 1, None);
@@ -280,7 +284,7 @@ fn changes_of_weights_that_servers_keep_are_refused() {
     module.forward_backward(batch(&mut iter(1, 16, 8, 3))).unwrap();
     let error = module.update().unwrap_err().to_string();
     assert!(error.contains("`fc1_weight`") && error.contains("before the optimizer is initialized"), "{error}");
-    // A checkpoint, after servers have taken other weights.
+    // Restoring a checkpoint is refused if the servers have taken other weights before.
     let dir = tempfile::tempdir().unwrap();
     let prefix = dir.path().join("net");
     resumed(&prefix, 1, true).unwrap();
@@ -289,7 +293,7 @@ fn changes_of_weights_that_servers_keep_are_refused() {
     let mut module = worker(&world, 0, 2, None);
     let error = module.restore(&state, &params).unwrap_err().to_string();
     assert!(error.contains("servers began with") && error.contains("init_params"), "{error}");
-    // Servers that have made updates go on, and the worker goes on with their weights.
+    // Once servers have made an update, restoring is allowed: the servers and the worker keep the weights of the servers.
     module.forward_backward(batch(&mut iter(1, 16, 8, 3))).unwrap();
     module.update().unwrap();
     let before = bits(&module);

@@ -33,7 +33,7 @@ fn plain_net() -> Graph {
     net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().unwrap()
 }
 
-/// The bits of the parameters of each context.
+/// The bytes of all parameters of each context.
 fn copies(module: &Module) -> Vec<Vec<Vec<u8>>> {
     let of = |array: &NdArray| array.read_bytes(<[u8]>::to_vec).unwrap();
     let params = |executor: &&mxrs_exec::Executor| {
@@ -58,12 +58,14 @@ fn one_context_trains_as_before_without_a_store() {
     };
     let plain = train(Module::new(&(context(), options()), &small_net(8, 3)).unwrap());
     assert!(plain == train(over(&small_net(8, 3), 1)));
-    // Another device of the host has random numbers of its own, so only a network without dropout is compared.
+    // Every device has its own random number generator, so only a network without dropout gives equal results on another
+    // device.
     let of = |device| train(Module::new(&(context(), options()), &plain_net()).unwrap().contexts([device]).unwrap());
     assert!(of(Device::cpu(0)) == of(Device::cpu(1)));
 }
 
-/// Every metric and prediction is that of one context, also for macro averages and padded batches.
+/// With several contexts, every metric and prediction equals that with one context, also for metrics averaged over batches
+/// and for padded batches.
 #[test]
 fn metrics_and_predictions_do_not_depend_on_contexts() {
     let graph = plain_net();
@@ -74,7 +76,7 @@ fn metrics_and_predictions_do_not_depend_on_contexts() {
         let scores = module.score(&mut iter(3, 29, 8, 3), &mut metric, None).unwrap();
         let outputs = module.predict(&mut iter(3, 29, 8, 3), None).unwrap();
         assert_eq!(outputs[0].as_dense().unwrap().shape()[..], [29, 3]);
-        // Another batch size: a second group of executors.
+        // A batch size other than the bound one, so the module binds a second group of executors.
         let other = module.predict(&mut iter(4, 21, 7, 3), None).unwrap();
         (scores, outputs, other)
     };
@@ -107,7 +109,8 @@ fn dense(shape: impl Into<Shape>, values: &[f32]) -> Dense {
     Tensor::from_slice(shape, values).unwrap().into_dense().unwrap()
 }
 
-/// Gradients of inputs and of outputs are those of the rows: d(x·x)/dx = 2x.
+/// The gradients of outputs are cut into the rows of each context, and the gradients of inputs are concatenated. The network
+/// computes x·x, whose gradient is 2x.
 #[test]
 fn gradients_of_inputs_and_outputs_are_divided_by_rows() {
     let mut net = Net::default();
@@ -137,7 +140,8 @@ fn gradients_of_inputs_and_outputs_are_divided_by_rows() {
     }
 }
 
-/// Without normalization, the sum of the gradients over the contexts is the gradient of the whole batch, up to rounding.
+/// The network has no normalization, so the gradient of the whole batch is the sum of the contexts' gradients, up to
+/// rounding.
 #[test]
 fn clipping_bounds_the_norm_of_the_sums() {
     let clipped = |n: u32, store: KvStoreChoice, on_store: bool| {
@@ -292,7 +296,8 @@ fn what_does_not_fit_the_contexts_is_refused() {
     assert!(error.contains("none for context"), "{error}");
 }
 
-/// Devices without a store train apart, which a warning says; so does compression that nothing applies.
+/// If several devices have no store, they train independently of each other, and a warning is logged. A warning is also
+/// logged if compression is requested and no store compresses.
 #[test]
 fn missing_stores_are_told() {
     let warned = |n: u32, options: &StoreOptions| {

@@ -121,7 +121,7 @@ fn means_of_copies_have_mxnets_bits() {
     }
 }
 
-/// The rules of `_create_kvstore` in MXNet's model.py, and of the types of stores.
+/// Follows the rules of `_create_kvstore` in MXNet's `model.py`, and the store types that must or cannot update weights.
 #[test]
 fn rules_choose_the_store_and_who_updates() {
     let module = |n: u32, update_on_kvstore: bool| {
@@ -150,7 +150,7 @@ fn rules_choose_the_store_and_who_updates() {
     assert!(error.contains("nearest: device"), "{error}");
     let error = decided(1, true, &StoreOptions::new("dist_sync")).unwrap_err();
     assert!(error.contains("dist_sync"), "one device does not make a distributed store needless: {error}");
-    // A store that the program made is used for one device too.
+    // If the program passes a store object instead of a name, the store is used even with one device.
     let (mut module, host) = module(1, true);
     let store: Arc<dyn KvStore> = host.kvstore("local").unwrap();
     module.init_optimizer_with(common::sgd(0.1, 0.0), &StoreOptions::new(store)).unwrap();

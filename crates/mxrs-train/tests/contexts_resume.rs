@@ -1,5 +1,5 @@
 //! Training over several contexts resumes with the same bits: parameters and auxiliary states of every context, states of
-//! the optimizer, random numbers, and what compression left over.
+//! the optimizer, random numbers, and residuals of compression.
 
 mod common;
 
@@ -77,7 +77,8 @@ fn check(case: Case, stops: impl Iterator<Item = u64>) {
         let (outcome, got) = train(case, Some(&prefix), &flag, None);
         assert_eq!(outcome, Outcome::Finished);
         assert!(got.0 == want.0, "{case:?}: interrupted after batch {stop}");
-        // After the last batch no epoch is left, so nothing is validated.
+        // An interrupt after the last batch of the last epoch skips validation, and the resumed training has no epoch left
+        // to validate.
         assert!(got.1 == want.1 || stop == EPOCHS * BATCHES, "{case:?}: validation after batch {stop}");
     }
 }
@@ -89,7 +90,8 @@ fn wherever_it_is_interrupted() {
     check(CASE, 1..=EPOCHS * BATCHES);
 }
 
-/// Means of three copies round, so the checkpoint has the copies too.
+/// The mean of three equal numbers may differ from them by rounding, so the checkpoint must also hold the copy of each
+/// context.
 #[test]
 fn on_three_contexts() {
     for on_store in [true, false] {
@@ -97,7 +99,7 @@ fn on_three_contexts() {
     }
 }
 
-/// Nadam keeps a number that every update changes.
+/// Each device updates its own weights. Nadam is included because it keeps a number that every update changes.
 #[test]
 fn with_updates_on_workers() {
     for optimizer in ["sgd", "nadam"] {
@@ -113,7 +115,8 @@ fn with_compressed_gradients() {
     }
 }
 
-/// A checkpoint of some contexts resumes on any number of contexts, with its means and states.
+/// A checkpoint can be resumed with another number of contexts. Every context then starts from the mean parameters and the
+/// states of the optimizer.
 #[test]
 fn on_another_number_of_contexts() {
     let flag = Arc::new(AtomicBool::new(false));

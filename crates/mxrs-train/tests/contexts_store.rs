@@ -1,5 +1,5 @@
-//! What a module asks a store to do: the order and priorities of its calls, and the factor of gradients for stores that
-//! connect several workers.
+//! The calls that a module makes to its store, with their order and priorities, and the factor by which gradients are
+//! multiplied if the store connects several workers.
 
 mod common;
 
@@ -63,7 +63,8 @@ impl KvStore for Recording {
     }
 }
 
-/// The calls of one step on two contexts, and the factor of gradients.
+/// Makes one training step on two contexts. Returns the calls that the store received, and the factor by which the optimizer
+/// multiplies gradients (`rescale_grad`).
 fn calls(store_type: &str, on_store: bool) -> Result<(Vec<String>, f64)> {
     let host = (context(), options());
     let mut module = Module::new(&host, &small_net(8, 3))?.contexts([Device::cpu(0), Device::cpu(1)])?;
@@ -86,7 +87,8 @@ fn calls(store_type: &str, on_store: bool) -> Result<(Vec<String>, f64)> {
     Ok((calls, rescale.unwrap_or_default()))
 }
 
-/// MXNet's `_update_params_on_kvstore`: parameter by parameter in the order of the arguments, with priority -index.
+/// As in MXNet's `_update_params_on_kvstore`, parameters are pushed in the order of the arguments, parameter `i` with
+/// priority `-i`.
 #[test]
 fn gradients_are_pushed_in_order_with_falling_priorities() {
     let names = ["fc1_weight", "fc1_bias", "bn1_gamma", "bn1_beta", "fc2_weight", "fc2_bias"];
@@ -102,7 +104,8 @@ fn gradients_are_pushed_in_order_with_falling_priorities() {
     assert_eq!(on_workers, [vec!["2bit".to_owned()], pulls, steps].concat());
 }
 
-/// Gradients are divided by the batch of all workers, unless each worker's part is applied alone.
+/// A store that sums over workers divides gradients by the batch size of all workers. An asynchronous store applies the
+/// gradient of each worker separately, so it divides by the batch size of one worker.
 #[test]
 fn distributed_stores_divide_by_the_whole_batch() {
     assert_eq!(calls("dist_sync", true).unwrap().1, 1.0 / 24.0);

@@ -39,7 +39,8 @@ fn scales_are_those_of_mxnet() {
     assert!(runs.len() > 20);
 }
 
-/// A perceptron without normalization, whose auxiliary states would change in a skipped step.
+/// A perceptron without batch normalization. With it, the forward pass would change auxiliary states even if the update is
+/// skipped.
 fn plain_net() -> Graph {
     let mut net = Net::default();
     let x = net.call("FullyConnected", "fc1", &[("num_hidden", "5")], &[&Symbol::variable("data")]);
@@ -150,7 +151,7 @@ fn a_step_that_overflows_changes_nothing_and_halves_the_scale() {
         assert!(state(&module) == before, "{n} contexts, on the store: {on_store}");
         let scaler = module.loss_scaler().unwrap();
         assert_eq!((scaler.scale(), scaler.n_skipped(), scaler.n_good()), (32768.0, 1, 0));
-        // The next step is the second of a training that never had the spoiled batch.
+        // After a skipped step, the next step gives the same state as in a training that never saw the skipped batch.
         module.forward_backward(batch(&mut data)).unwrap();
         module.update().unwrap();
         let mut other = ready(&host, &plain_net(), n, None);
@@ -202,7 +203,8 @@ fn small_gradients_survive_in_float16() {
     assert!(moved(Some(DType::F16), None).iter().all(|step| *step == 0.0));
     let got = moved(Some(DType::F16), Some(LossScaler::dynamic()));
     for (got, want) in got.iter().zip(&want) {
-        // Products of 8 terms, each rounded to 11 bits.
+        // A gradient is a sum of 8 products. Each is rounded to the 11 bits of float16, so each adds an error of at most
+        // 1/1024 of the largest step.
         assert!((got - want).abs() <= size * 8.0 / 1024.0, "{got} instead of {want}");
     }
 }
@@ -237,10 +239,10 @@ fn train(prefix: Option<&Path>, interrupt: Option<(&Arc<AtomicBool>, u64)>) -> (
 fn a_training_in_float16_resumes_bit_by_bit_with_its_scale() {
     let (whole, _) = train(None, None);
     let scaler = whole.loss_scaler().unwrap();
-    // The scale fell at first, and steps without overflow were counted since.
+    // The scale has fallen from 1e9 because of overflows. Since then, steps without overflow were counted.
     assert!(scaler.n_skipped() > 5 && scaler.scale() < 1e8, "{scaler:?}");
     let dir = tempfile::tempdir().unwrap();
-    // In the middle of the fall, and later.
+    // Batch 3 is among those where the scale still falls; batches 13 and 20 come later.
     for stop in [3, 13, 20] {
         let prefix = dir.path().join(format!("{stop}/net"));
         let flag = Arc::new(AtomicBool::new(false));
@@ -254,7 +256,7 @@ fn a_training_in_float16_resumes_bit_by_bit_with_its_scale() {
     }
 }
 
-/// All workers skip a step if a gradient of one of them is not finite.
+/// If a gradient of one worker is not finite, all workers skip the step, so their weights and scales stay equal.
 #[test]
 fn workers_agree() {
     type Trained = (Vec<(String, Vec<u8>)>, LossScaler);

@@ -107,7 +107,8 @@ fn several_metrics_and_functions() {
     all.add(CustomMetric::new("largest", |_, pred| Ok((pred.iter().fold(f64::MIN, f64::max), 1.0))));
     all.add(create("loss", &[("output_names", "second"), ("label_names", "l")]).unwrap());
     let labels = [("l", &label)];
-    // Metrics without names of outputs use all outputs, so two outputs need two labels.
+    // A metric without `output_names` uses all outputs, and needs a label for each of them. Here two outputs have only one
+    // label.
     let error = all.update_named(&labels, &[("first", &pred), ("second", &other)], 0).unwrap_err().to_string();
     assert!(error.contains("accuracy") && error.contains("got 2"), "{error}");
     all.reset();

@@ -108,7 +108,7 @@ fn interrupted_again_and_again_it_ends_the_same() {
     };
     assert_eq!(n, 8);
     assert!(bits(&module) == unbroken());
-    // Resuming a finished training trains no further batch.
+    // Training has already finished, so resuming it trains no further batch.
     let (again, report) = train(&options, &mut Callbacks::default()).unwrap();
     assert!(bits(&again) == bits(&module) && report.train.is_empty());
 }

@@ -74,11 +74,13 @@ fn resuming_goes_on_from_the_training_that_began_last() {
     let module = result.unwrap().0;
     assert!(lines.iter().any(|line| line.contains("Resumed from") && line.contains("net-0001.states")), "{lines:#?}");
     assert!(bits(&module) == bits(&train(&options_of(&other, 4, 6), &mut Callbacks::default()).unwrap().0));
-    // The second training keeps only its newest checkpoint. Those that it has not overwritten belong to the first training.
+    // The second training removes its own older checkpoints. It does not remove `0003`, which it has not overwritten: that
+    // checkpoint belongs to the first training.
     assert_eq!(places(&prefix), ["0004", "0003"]);
     assert!(std::fs::read(Position::epoch(3).path(&prefix, ".params")).unwrap() == old);
     assert_eq!(newest(&prefix).unwrap().unwrap().0.run.number, 2);
-    // If the last training has no complete checkpoint, the other training's checkpoint is not used instead.
+    // If no checkpoint of the last training is complete, none is found: a checkpoint of another training is not used
+    // instead.
     std::fs::write(Position::epoch(4).path(&prefix, ".params"), "half").unwrap();
     assert!(newest(&prefix).unwrap().is_none());
 }
@@ -170,8 +172,9 @@ fn a_callback_that_fails_loses_no_epoch() {
     assert_eq!(places(&prefix), ["0002", "0001"]);
 }
 
-/// The error message contains the number of bytes for which the disk was checked. The folder of the checkpoints cannot be
-/// created. The lock is taken for another prefix, because taking it in that folder would fail before the check.
+/// Checks that the room on the disk is computed with all states of the optimizer. The number of bytes is read from the error
+/// message: the folder of the checkpoints cannot be created, because `file` is not a folder. The lock is taken for another
+/// prefix, because taking it in that folder would fail before the check.
 #[test]
 fn room_is_looked_for_for_every_state_of_the_optimizer() {
     let dir = tempfile::tempdir().unwrap();

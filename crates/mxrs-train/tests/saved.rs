@@ -1,5 +1,5 @@
-//! Checkpoints written by a caller, a callback or MXNet under a prefix where the training loop also wrote some. Resuming
-//! uses the newest of all, and removes only the loop's own.
+//! A program, a callback or MXNet writes checkpoints under a prefix where the training loop has written some too. Resuming
+//! uses the newest of all of them. The loop removes only checkpoints that it wrote itself.
 
 mod common;
 
@@ -46,7 +46,7 @@ fn begun() -> Module {
     module
 }
 
-/// Trains one batch without `fit`, and saves a checkpoint with states as that of `epoch`.
+/// Trains one batch without `fit`, and saves the result as the checkpoint of `epoch`, with states.
 fn by_hand(module: &mut Module, prefix: &Path, epoch: u64) {
     module.forward_backward(batch(&mut iter(1, 24, 8, 3))).unwrap();
     module.update().unwrap();
@@ -93,7 +93,8 @@ fn what_was_saved_by_hand_is_the_newest() {
     by_hand(&mut module, &prefix, 4);
     let (state, params) = newest(&prefix).unwrap().unwrap();
     assert_eq!((state.position, state.run.number, state.best), (Position::epoch(4), 1, best));
-    // The same training continues in another process; then a new training writes under the prefix.
+    // First the same training continues in another process and saves epoch 5. Then a new training saves epochs 6 and 7 under
+    // the same prefix.
     let mut module = begun();
     module.restore(&state, &params).unwrap();
     by_hand(&mut module, &dir.path().join("./net"), 5);
@@ -132,7 +133,8 @@ fn what_mxnet_left_before_is_not_the_newest() {
     // A new training starts from the beginning and is killed in its second epoch.
     assert!(train(&options_of(&prefix, 3), &mut killed_in(1)).is_err());
     assert_eq!((newest_of(&prefix), places(&prefix).len()), ((1, 1), 3));
-    // If old states are overwritten later, only the modification time of the file changes: a warning names the file.
+    // If old states are written again later, only the modification time of the file shows it. The choice stays the same, and
+    // a warning names the file.
     let third = Position::epoch(3).path(&prefix, ".states");
     let later = SystemTime::now() + Duration::from_secs(60);
     std::fs::File::options().write(true).open(&third).unwrap().set_modified(later).unwrap();

@@ -1,5 +1,5 @@
-//! The updater of a server: an optimizer that is made from text computes what the optimizer itself computes, on parts of weights
-//! too, and its states go to other servers.
+//! The updater that a server creates from text computes the same as the original optimizer, also on parts of weights. Its
+//! states can be moved to other servers.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn weight() -> Vec<f32> {
     (0..N).map(|i| i as f32 / 4.0 - 1.0).collect()
 }
 
-/// An optimizer with a schedule and a factor.
+/// An optimizer with a learning rate schedule and a learning rate factor for one weight, to check that both survive as text.
 fn optimizer(name: &str) -> Updater {
     let mut updater = Updater::from(create(name, &[("learning_rate", "0.1"), ("wd", "0.01")]).unwrap());
     updater.set_rescale_grad(0.5);
@@ -33,7 +33,7 @@ fn optimizer(name: &str) -> Updater {
     updater
 }
 
-/// A value or a part of one on a server.
+/// The array that a server keeps for a range of the weight's elements.
 struct Part {
     array: NdArray,
     range: Range<usize>,
@@ -63,7 +63,7 @@ impl Part {
     }
 }
 
-/// The weight after each of these steps of the optimizer itself.
+/// Updates the whole weight with the original optimizer, without a server. Returns the weight after each step.
 fn expected(nd: &Imperative, name: &str, n_steps: usize) -> Vec<Vec<f32>> {
     let array = NdArray::from_slice(nd.context(), [N], &weight()).unwrap();
     let mut updater = optimizer(name);
@@ -106,7 +106,8 @@ fn states_move_to_a_server_that_is_restored() {
         let mut first = make(&settings("adam")).unwrap();
         (0..3).for_each(|step| part.update(&nd, &mut *first, step));
         let (states, value) = (first.states().unwrap()().unwrap(), part.values());
-        // Another process: only the bytes are there.
+        // The second server stands for another process, so it is given only the values of the array and the bytes of the
+        // states.
         let whole: Vec<f32> = [&weight()[..range.start], &value].concat();
         let part = Part::new(&nd, &whole, range.clone());
         let mut second = make(&settings("adam")).unwrap();
@@ -132,7 +133,7 @@ fn states_of_whole_weights_are_divided_among_servers() {
         (3..6).for_each(|step| part.update(&nd, &mut *own, step));
         assert_eq!(part.values(), all[5][range]);
     }
-    // A server without the weight takes nothing.
+    // A server that keeps no part of the weight ignores its states.
     let mut other = make(&settings("adam")).unwrap();
     other.set_states(&[], &states).unwrap();
     assert!(other.set_states(&[whole.served()], b"nonsense").is_err());

@@ -40,12 +40,13 @@ fn trainer(
     Trainer::on_devices(nd, host, &params, optimizer, options)
 }
 
-/// The gradient of `weight · factors` is `factors`.
+/// The numbers by which [`backward`] multiplies parameter `i`. They are the gradient of the parameter, because the
+/// derivative of `weight · factors` is `factors`.
 fn factors(seed: u64, i: usize) -> Vec<f32> {
     numbers(seed * 10 + i as u64, SIZES[i])
 }
 
-/// Writes the gradients of one step on these devices.
+/// Computes the gradients of one step for the parameters and copies for which `on(parameter, copy)` is true.
 fn backward(nd: &Imperative, weights: &[Vec<NdArray>], seed: u64, on: impl Fn(usize, usize) -> bool) {
     for (i, copies) in weights.iter().enumerate() {
         for (copy, weight) in copies.iter().enumerate().filter(|(copy, _)| on(i, *copy)) {
@@ -64,7 +65,7 @@ fn values(weights: &[Vec<NdArray>], copy: usize) -> Vec<Vec<f32>> {
     weights.iter().map(|copies| copies[copy].to_vec().unwrap()).collect()
 }
 
-/// The weights after three steps of one device, whose gradients are sums from left to right.
+/// The weights after three steps on one device. The gradients of `n` devices are added from left to right before each step.
 fn serial(n: usize, sgd: &Sgd) -> Vec<Vec<f32>> {
     let (nd, _) = world();
     let weights = weights(nd.context(), 1);
@@ -90,7 +91,8 @@ fn steps_are_those_of_the_summed_gradients() {
     for n in [1, 2, 3] {
         let want = serial(n, &sgd);
         for store in ["local", "device"] {
-            // Of up to three values, `local` adds the second and third first.
+            // With three devices, `local` adds the second and third gradient before the first, so its rounding differs from
+            // that of `serial`.
             if store == "local" && n == 3 {
                 continue;
             }
@@ -154,7 +156,7 @@ fn stale_gradients_are_refused_or_left_out() {
         backward(&world.0, &weights, 1, |_, _| true);
         trainer.step(1).unwrap();
         let before = values(&weights, 0);
-        // The first parameter has no new gradient, the second one has one on the second device only.
+        // The first parameter has no new gradient. The second one has a new gradient on the second device only.
         backward(&world.0, &weights, 5, |i, copy| i == 1 && copy == 1);
         let error = trainer.step(1).unwrap_err().to_string();
         assert!(error.contains("`a_weight` on cpu(0)"), "{error}");
@@ -181,7 +183,7 @@ fn reduce_clip_update() {
     let sums: Vec<Vec<f32>> =
         (0..2).map(|i| factors(1, i).iter().zip(factors(2, i)).map(|(a, b)| a + b).collect()).collect();
     let norm = sums.iter().flatten().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
-    // Before and after the gradients are summed, the norm is that of the sums.
+    // `clip_gradients` returns the norm of the summed gradients, whether it is called before or after they are summed.
     assert!((trainer.clip_gradients(1e9).unwrap() / norm - 1.0).abs() < 1e-6);
     trainer.allreduce_grads().unwrap();
     assert!((trainer.clip_gradients(norm / 2.0).unwrap() / norm - 1.0).abs() < 1e-6);
@@ -198,7 +200,7 @@ fn reduce_clip_update() {
     assert_eq!(moved(0), moved(1));
     let error = trainer.update(1).unwrap_err().to_string();
     assert!(error.contains("allreduce_grads"), "{error}");
-    // With one device there is nothing to sum.
+    // With one device, `update` also works without `allreduce_grads`, because there is nothing to sum.
     let single = vec![weights[0][..1].to_vec(), weights[1][..1].to_vec()];
     let mut one = self::trainer(&world, &single, Sgd::default(), &StoreOptions::new("device")).unwrap();
     backward(&world.0, &single, 1, |_, _| true);
@@ -229,7 +231,8 @@ fn a_store_that_updates_allows_steps_only() {
     assert!(error.contains("aggregate_num 4"), "{error}");
 }
 
-/// States go from one trainer to another, also to one with another number of devices or another place of updates.
+/// The states of one trainer can be set in another one, also if that has another number of devices, or if its store updates
+/// instead of the devices or the reverse.
 #[test]
 fn states_go_on_everywhere() {
     let of = |n: u32, on_store: bool| {
@@ -241,7 +244,7 @@ fn states_go_on_everywhere() {
     };
     let step = |(world, weights, trainer): &mut ((Imperative, HostOf), Vec<Vec<NdArray>>, Trainer), seed: u64| {
         let n = weights[0].len();
-        // The gradients of all devices together are the same for each number of devices.
+        // The gradients summed over the devices are the same for one and two devices.
         for copies in weights.iter() {
             for copy in copies {
                 let grad = autograd::grad_of(copy).unwrap();

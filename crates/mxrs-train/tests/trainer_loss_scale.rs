@@ -29,7 +29,8 @@ fn world(n: u32, on_store: bool, options: &StoreOptions) -> World {
 }
 
 impl World {
-    /// Computes the gradients of the sum of `weight² · factor` on every device; on the last one, with this factor.
+    /// Computes the gradients of the sum of `weight² · factor` on every device. The factor is `last_factor` on the last
+    /// device and 1 on the others.
     fn backward(&self, last_factor: f32) {
         for (id, weight) in self.weights.iter().enumerate() {
             let factor = if id + 1 == self.weights.len() { last_factor } else { 1.0 };
@@ -64,7 +65,7 @@ fn steps_are_those_without_a_scale() {
             }
             for step in 0..4 {
                 world.backward(0.5);
-                // The norm is that of the gradients without the scale.
+                // Clipping compares 0.25 with the norm of the gradients divided by the scale.
                 if step == 1 {
                     world.trainer.clip_gradients(0.25).unwrap();
                 }
@@ -94,7 +95,7 @@ fn a_gradient_that_is_not_finite_on_one_device_skips_the_step_of_all() {
         assert!(world.trainer.optimizer().states().unwrap() == states);
         let scaler = world.trainer.loss_scaler().unwrap();
         assert_eq!((scaler.scale(), scaler.n_skipped()), (32768.0, 1));
-        // The gradient of the skipped step is stale.
+        // The skipped step has used up its gradient, so a further step without `backward` is refused as stale.
         assert!(world.trainer.step(1).is_err());
         world.backward(1.0);
         world.trainer.step(1).unwrap();
@@ -110,7 +111,7 @@ fn summed_gradients_are_checked_and_divided() {
     world.trainer.allreduce_grads().unwrap();
     world.trainer.unscale().unwrap();
     let weight: Vec<f32> = world.weights[0].to_vec().unwrap();
-    // The gradient of the square on two devices.
+    // The gradient of `weight²` is `2 · weight`. The sum over two devices is `4 · weight`.
     assert_eq!(world.gradient(), weight.iter().map(|x| 4.0 * x).collect::<Vec<f32>>());
     world.trainer.update(1).unwrap();
     let before = world.bits();

@@ -1,6 +1,6 @@
-//! Training by several workers, which are threads of this process. The tests check that the weights have the same bits as those
-//! of one process with as many devices, that each worker gets the examples that this process would give to the device, and that
-//! the store `device` adds the gradients from left to right.
+//! Training by several workers, which are threads of this process. The tests compare it with one process that has as many
+//! devices as there are workers. Each worker gets the examples that this process gives to the device with the same number.
+//! The weights must have the same bits, because the store `device` also adds gradients from left to right.
 
 mod common;
 
@@ -23,7 +23,7 @@ const ROWS: usize = 4;
 const BATCHES: usize = 3;
 const CLASSES: usize = 3;
 
-/// A perceptron with normalization, and without dropout, whose random numbers differ from device to device.
+/// A perceptron with batch normalization. It has no dropout, because random numbers differ between devices.
 fn net() -> Graph {
     let mut net = Net::default();
     let data = Symbol::variable("data");
@@ -34,8 +34,8 @@ fn net() -> Graph {
     net.call("SoftmaxOutput", "softmax", &[], &[&x]).graph().unwrap()
 }
 
-/// The examples of the workers `ranks` of `n_workers`, in batches: each has `ROWS` examples of the first of them, then of the
-/// second, and so on.
+/// The examples of the workers `ranks`, out of `n_workers`. Each batch has `ROWS` examples of the first worker in `ranks`,
+/// then `ROWS` examples of the second, and so on.
 fn data(ranks: std::ops::Range<usize>, n_workers: usize) -> NdArrayIter {
     let n = ROWS * n_workers * BATCHES;
     let (rows, labels) = common::examples(3, n, CLASSES);
@@ -59,7 +59,7 @@ struct Case {
     store: &'static str,
     on_store: bool,
     compression: Option<Compression>,
-    /// The fewest elements of a key that is divided among the workers.
+    /// A key with at least this many elements is divided among the workers.
     bound: u64,
     n_epochs: u64,
     prefix: Option<PathBuf>,
@@ -109,7 +109,7 @@ fn fit(module: &mut Module, train: &mut NdArrayIter, store: KvStoreChoice, case:
     first_copy(module)
 }
 
-/// One process with `n` devices.
+/// Trains in one process with `n` devices.
 fn one_process(case: &Case) -> Bits {
     let host = common::StoreHost { update_on_kvstore: case.on_store, ..common::StoreHost::new(true) };
     let mut module = Module::new(&host, &net()).unwrap().contexts((0..case.n as u32).map(Device::cpu)).unwrap();
@@ -117,7 +117,7 @@ fn one_process(case: &Case) -> Bits {
     fit(&mut module, &mut train, "device".into(), case).unwrap()
 }
 
-/// Runs this code as `n` workers.
+/// Runs `body` on `n` threads, one for each worker.
 fn on_workers<R: Send>(n: usize, body: impl Fn(Arc<Group>) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let start = |connect| {
@@ -129,7 +129,7 @@ fn on_workers<R: Send>(n: usize, body: impl Fn(Arc<Group>) -> R + Sync) -> Vec<R
     })
 }
 
-/// `n` workers with one device each.
+/// Trains with `n` workers that have one device each.
 fn workers(case: &Case) -> Vec<Result<Bits>> {
     on_workers(case.n, |group| {
         let host = common::StoreHost { update_on_kvstore: case.on_store, ..common::StoreHost::new(true) };
@@ -171,7 +171,8 @@ fn with_other_stores_and_optimizers() {
     }
     check(&Case { store: "p3", on_store: false, n: 3, ..CASE.clone() });
     for optimizer in ["adam", "lamb", "nadam"] {
-        // The states of Adam are divided. LAMB needs whole weights. Nadam counts calls, so that workers update.
+        // The states of Adam are divided among the workers. LAMB updates whole weights only. Nadam counts its calls, so each
+        // worker updates its own weights instead of the store.
         let on_store = optimizer != "nadam";
         check(&Case { optimizer, on_store, bound: 5, n: 3, ..CASE.clone() });
     }
@@ -185,7 +186,8 @@ fn with_compressed_gradients() {
     }
 }
 
-/// The norm of one process is that of sums in double precision, so weights differ by rounding.
+/// The norm of one process is computed from sums in double precision, and that of the workers from sums in float32. So the
+/// weights may differ by rounding.
 #[test]
 fn gradients_are_clipped_by_the_norm_of_all_workers() {
     let floats = |bits: &Bits| -> Vec<f32> {
@@ -214,7 +216,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// "optimizer states at the owner only", and a checkpoint has those of all.
+/// Each worker has the optimizer states of only those elements that it updates. A checkpoint must hold the states of all
+/// elements.
 #[test]
 fn checkpoints_resume_with_another_number_of_workers() {
     let dir = tempfile::tempdir().unwrap();
@@ -243,7 +246,7 @@ fn epochs_of_different_lengths_are_refused() {
         let mut module = Module::new(&host, &net()).unwrap();
         let store = DistSync::new("dist_sync".parse().unwrap(), &host.0, &KvStoreOptions::default(), &group).unwrap();
         let store: Arc<dyn KvStore> = Arc::new(store);
-        // Worker 1 has the examples of two workers.
+        // Worker 0 has 3 batches. Below, worker 1 gets 9 batches.
         let (rank, mut train) = (group.rank(), data(0..1, 2 + group.rank()));
         if rank == 1 {
             let (rows, labels) = common::examples(3, ROWS * 9, CLASSES);

@@ -1,5 +1,5 @@
-//! Conversions of bfloat16 without branches, which compilers can vectorize. The conversions of the crate `half` check for
-//! NaN first.
+//! Conversions of bfloat16 without branches, which compilers can vectorize. The conversions of the crate `half` first branch
+//! on NaN, which prevents that.
 //!
 //! ```
 //! use mxrs_types::bfloat16::{narrow, widen};

@@ -68,7 +68,7 @@ impl DType {
         }
     }
 
-    /// The flag stored in `.params` files and in `__dtype__`.
+    /// The flag stored in `.params` files and in the attribute `__dtype__` of symbol files.
     pub const fn flag(self) -> i32 {
         self as i32
     }
@@ -175,7 +175,7 @@ mod tests {
     fn sixteen_bits_are_rounded_once() {
         use half::{bf16, f16};
         let away = |value: f64, by: i64| f64::from_bits((value.to_bits() as i64 + by) as u64);
-        // Halfway between two numbers, and slightly below and above that, with both signs.
+        // Rounds values halfway between two neighboring 16-bit numbers, and slightly below and above, with both signs.
         for sign in [1.0, -1.0] {
             for (low, tie, high) in [(5.625, 5.640625, 5.65625), [2.0, 2.5, 3.0].map(|v| v * 2f64.powi(-133)).into()] {
                 let round = |value: f64| <bf16 as Float>::from_f64(value).to_f64();

@@ -12,8 +12,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error: its kind with fields, a chain of the operations that were in progress, and the error that caused it, if there
 /// is one.
 ///
-/// An error is one word wide. Cloning is cheap enough for the engine to keep a deferred error and return it to several
-/// waiters. Two errors are equal if their kinds and chains are; sources are not compared.
+/// An error has the size of one pointer. Cloning is cheap enough for the engine to keep the error of a failed task and
+/// return it to several waiting threads. Two errors are equal if their kinds and chains are equal; sources are not compared.
 ///
 /// `Display` is for users: the message of the kind, the message of the source, and one line for each operation of the
 /// chain. `Debug` is for developers: the fields of the error with their names. [`source`](std::error::Error::source)
@@ -257,7 +257,7 @@ impl Error {
         &self.0.kind
     }
 
-    /// The kind of the error, to be completed by an outer layer (with a file name, say).
+    /// The kind of the error, mutable, so that an outer layer can complete it (with a file name, say).
     pub fn kind_mut(&mut self) -> &mut ErrorKind {
         &mut self.0.kind
     }

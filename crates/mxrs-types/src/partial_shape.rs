@@ -4,7 +4,8 @@ use crate::Shape;
 use smallvec::SmallVec;
 use std::fmt;
 
-/// A partially known shape, the value of shape inference: unknown rank, or a rank with known and unknown sizes.
+/// A partially known shape, as shape inference computes it. Either the rank is unknown, or it is known and each size is
+/// known or unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct PartialShape(Option<SmallVec<[Option<usize>; 5]>>);
 

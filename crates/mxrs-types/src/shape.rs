@@ -44,7 +44,7 @@ impl Shape {
         self.0.iter().fold(1, |n, &size| n.saturating_mul(size))
     }
 
-    /// The number of elements, checked. For tensors of graphs, whose attributes and shapes may come from a hostile file.
+    /// The number of elements, checked. This is for tensors of graphs, because their shapes may come from a malicious file.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Overflow`] if the shape has more than [`Self::MAX_ELEMENTS`] elements.
@@ -60,7 +60,7 @@ impl Shape {
     /// # Errors
     /// Returns [`ErrorKind::Overflow`] if the product exceeds `isize::MAX`.
     pub fn checked_size_bytes(&self, dtype: DType) -> Result<usize, Error> {
-        // If a size is 0 the product is 0, even if the product of the rest would overflow.
+        // If a size is 0, the product is 0, even if the product of the other sizes would overflow.
         let total = if self.0.contains(&0) {
             Some(0)
         } else {

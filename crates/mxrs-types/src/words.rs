@@ -76,15 +76,15 @@ words! {
         Round = "Round",
         /// Reuses nothing: each request goes to the device with its exact size.
         Unpooled = "Unpooled",
-        /// Cuts each block out of the smallest free range that fits, and merges neighboring free ranges. Holds the least
-        /// memory if sizes keep changing. MXNet does not have it.
+        /// Cuts each block out of the smallest free range that fits, and merges neighboring free ranges. If sizes keep
+        /// changing, this pool holds the least memory of the four. MXNet does not have it.
         BestFit = "BestFit",
     }
 }
 
 words! {
-    /// The scheduler of the engine. Results are the same with every scheduler; only the place where an error is reported
-    /// differs.
+    /// The scheduler of the engine. Results are the same with every scheduler; only the call that returns the error of a
+    /// failed task differs.
     pub enum EngineKind, "engine kind", default ThreadedPerDevice {
         /// A pool of workers for each device and purpose.
         ThreadedPerDevice = "ThreadedEnginePerDevice",

@@ -8,7 +8,7 @@ pub enum WriteReq {
     /// Overwrite the memory, whose old content is unspecified.
     #[default]
     Write,
-    /// Overwrite the memory, which the output shares with its declared in-place input.
+    /// Overwrite the memory, which the output shares with an input, as the operator declares to be possible.
     Inplace,
     /// Add the result to the content of the memory.
     Add,

@@ -1,6 +1,7 @@
-//! The store `dist_async`: how this process reaches the servers, or is one, according to the settings.
+//! The store `dist_async`: depending on the settings, this process is a worker that connects to the servers, or is a server
+//! itself.
 
-// Both have the same functions.
+// The two files have the same functions, so the rest of the crate does not depend on the feature.
 #[cfg(not(feature = "grpc"))]
 #[path = "asynchronous/absent.rs"]
 mod build;
@@ -15,7 +16,7 @@ use mxrs_sync::atomic::AtomicBool;
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// The names of these stores.
+/// The names of the asynchronous stores.
 pub(crate) const NAMES: [&str; 3] = ["dist_async", "dist_async_device", "dist_device_async"];
 
 impl crate::Runtime {

@@ -46,7 +46,7 @@ pub trait DevicePlug: Send + Sync {
     fn backends(&self, host: &[Arc<dyn Backend>]) -> Vec<Arc<dyn Backend>>;
 }
 
-/// Engine and storage with these devices.
+/// Makes the engine and the storage of a runtime, with these devices.
 ///
 /// # Errors
 /// Returns an error if a device cannot be used or is registered twice, or if the system refuses threads or memory.

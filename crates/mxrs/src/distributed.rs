@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The names of these stores.
+/// The names of the synchronous stores of several processes.
 pub(crate) const NAMES: [&str; 5] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3"];
 
-/// The time between two signs of life, if no variable says another one.
+/// The default time between two signs of life, if no variable sets it.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// The longest silence, if no variable says another one.
+/// The default time without a sign of life after which a worker counts as dead, if no variable sets it.
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// How this process reaches the other workers, from the settings.
@@ -30,25 +30,25 @@ struct Connection {
     options: GroupOptions,
     role: Option<Role>,
     in_slices: bool,
-    /// What the launcher says about the job, for the log.
+    /// A description of the job from the launcher, for the log.
     job: String,
     signs_of_life: SignsOfLife,
 }
 
-/// How often a process says that it is alive, and how long another one may be silent.
+/// How often a process sends a sign of life, and how long another process may be silent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignsOfLife {
-    /// The time between two signs; `None`: none are sent.
+    /// The time between two signs of life; `None` means that none are sent.
     pub heartbeat: Option<Duration>,
-    /// The longest silence; `None`: it is not limited.
+    /// The longest silence of another process; `None` means that it is not limited.
     pub silence: Option<Duration>,
-    /// Whether both are given by variables.
+    /// Whether both times are given by variables.
     are_given: bool,
 }
 
 impl SignsOfLife {
-    /// Those of the settings. A time that is not given follows from the other one. Without any variable MXNet never finds out that
-    /// a worker is dead.
+    /// Reads the times from the settings. If only one of them is given, the other one follows from it. Without any variable
+    /// the defaults apply here, while MXNet never notices that a worker is dead.
     pub(crate) fn of(settings: &Settings) -> Self {
         let given = |name: &str, seconds: u64| {
             settings.is_set(name).then(|| (seconds > 0).then(|| Duration::from_secs(seconds)))
@@ -57,7 +57,7 @@ impl SignsOfLife {
         let silence = given("PS_HEARTBEAT_TIMEOUT", settings.distributed.heartbeat_timeout_s);
         let are_given = heartbeat.is_some() && silence.is_some();
         let (heartbeat, silence) = match (heartbeat, silence) {
-            // Who sends no signs is silent, and alive.
+            // If no signs of life are sent, silence does not mean that a worker is dead.
             (Some(None), None) => (None, None),
             (Some(Some(heartbeat)), None) => (Some(heartbeat), Some(SILENCE.max(3 * heartbeat))),
             (None, Some(Some(silence))) => (Some(HEARTBEAT.min(silence / 3)), Some(silence)),
@@ -66,7 +66,7 @@ impl SignsOfLife {
         Self { heartbeat, silence, are_given }
     }
 
-    /// Fails if others would take this process for dead between two signs of life.
+    /// Fails if the time between two signs of life is so long that other workers would count this process as dead.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(silence) = self.silence.filter(|_| self.are_given) else { return Ok(()) };
         let got = match self.heartbeat {
@@ -144,7 +144,7 @@ impl Connection {
             StoreEngine::Auto if by_mpi && !self.is_local => self.mpi(),
             StoreEngine::Local => self.sockets(),
             StoreEngine::Auto if self.is_local => self.sockets(),
-            // The list of engines may grow.
+            // Also catches engines that are added to the list later.
             _ => {
                 let expected = "a process that a launcher has started: `mxrs launch -n 2 -- COMMAND` starts two workers on this \
                                 machine, and `mpirun -n 2 COMMAND` two workers that MPI connects";

@@ -303,7 +303,7 @@ impl Model {
 
 fn read_graph(runtime: &Runtime, path: &Path) -> Result<Loaded<Graph>> {
     let Loaded { value: file, mut warnings } = SymbolFile::open(path, &Options::default())?;
-    // Operators that MXNet has but mxrs has not built get their own error, which names all of them.
+    // Operators of MXNet that are not built into mxrs are collected, so that one error names all of them.
     let is_built = |op: &str| runtime.ops().find(op).is_some() || mxrs_ops::legacy_name(op).is_some();
     let mut absent: Vec<&str> = Vec::new();
     for node in file.nodes.iter().filter(|node| !node.is_variable() && !is_built(&node.op)) {

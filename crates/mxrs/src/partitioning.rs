@@ -86,7 +86,7 @@ pub fn subgraphs(settings: &Settings, backends: &Backends) -> Result<Subgraphs> 
     })
 }
 
-/// No partitioning, for this reason. The switches that are set get warnings.
+/// Graphs are not partitioned, for this `reason`. Each switch that is set gets a warning, because it has no effect.
 fn whole(settings: &Settings, verbosity: u8, reason: &str) -> Subgraphs {
     let warnings = SWITCHES.iter().filter_map(|name| settings.inert_warning(name, reason)).collect();
     Subgraphs { patterns: Arc::new([]), backend: None, verbosity, warnings }

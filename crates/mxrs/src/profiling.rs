@@ -23,7 +23,7 @@
 use mxrs_env::Settings;
 use mxrs_profiler::{Config, State, autostart, process};
 use mxrs_types::Result;
-// The standard library's atomic, because loom's cannot live in statics.
+// From the standard library, because the types of loom (a tool that tests concurrent code) cannot live in statics.
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Applies `MXNET_PROFILER_MODE` to the profiler of the process, and starts it if `MXNET_PROFILER_AUTOSTART` says so. Only the
@@ -42,7 +42,7 @@ pub(crate) fn apply(settings: &Settings) -> Result<()> {
         return Ok(());
     }
     let applied = Config::of_mode(wanted.mode).and_then(|config| match (wanted.autostart, process()?.state()) {
-        // A program that started the profiler itself keeps its settings.
+        // If a program has started the profiler itself, the profiler keeps its settings.
         (_, State::Run) => Ok(()),
         (true, State::Stop) => autostart(config).map(drop),
         (false, State::Stop) => process()?.set_config(config),

@@ -229,7 +229,7 @@ pub fn kvstore(settings: &Settings) -> KvStoreOptions {
     }
 }
 
-/// Warnings for settings without effect because another setting takes precedence.
+/// Warnings for settings that have no effect because another setting takes precedence.
 pub(crate) fn overruled(settings: &Settings) -> Vec<Warning> {
     let savers = ["MXRS_REMAT", "MXRS_MEMORY_BUDGET", "MXNET_BACKWARD_DO_MIRROR"];
     let Some(first) = savers.iter().position(|name| settings.is_set(name)) else { return Vec::new() };

@@ -13,10 +13,10 @@ use std::sync::Arc;
 pub(crate) struct AddedStores(Vec<(String, Constructor)>);
 
 impl AddedStores {
-    /// The stores of this build and these.
+    /// A registry of the stores of this build and of the added stores.
     ///
     /// # Errors
-    /// Returns an error if two of these have the same name.
+    /// Returns an error if two added stores have the same name.
     pub(crate) fn registry(self, settings: &Settings) -> Result<StoreRegistry> {
         let mut registry = StoreRegistry::new();
         let distributed = crate::distributed::constructor(settings);
@@ -83,7 +83,8 @@ impl Runtime {
     /// Options of key-value stores according to the settings. The runtime's team sums large arrays. The links between devices
     /// are those that the registered devices report.
     pub fn kvstore_options(&self) -> KvStoreOptions {
-        // A user who switches direct copies off does not want a warning that they are missing.
+        // If the user has switched direct copies off, the links are not given, so that no warning says that they are
+        // missing.
         let links = self.settings().kvstore.gpu_p2p.then(|| links(self.arrays()));
         KvStoreOptions { team: Some(Arc::clone(self.team())), links, ..settings::kvstore(self.settings()) }
     }

@@ -1,5 +1,5 @@
-//! Work that a training step avoids: separate calls for additions, because other kernels add in place, and a gradient
-//! of data that would be used only to compute the gradient of β.
+//! Tests work that a training step avoids: separate calls for additions, because other kernels add in place, and a gradient
+//! of data that would be used only to compute the gradient of β (the shift of a batch normalization).
 
 mod steps;
 
@@ -27,7 +27,7 @@ fn residual(calls: &mut Calls<'_>) -> Graph {
 
 #[test]
 fn kernels_of_terms_make_sums() {
-    // For so few images, oneDNN's kernels would be chosen, which do not fuse additions.
+    // oneDNN is disabled: for so few images its kernels would be chosen, and these do not fuse additions.
     let own = ("MXNET_ONEDNN_ENABLED", "0");
     let (expected, apart) = steps(residual, &[own, ("MXNET_EXEC_ENABLE_INPLACE", "0")], false);
     let (found, summed) = steps(residual, &[own], false);

@@ -45,7 +45,7 @@ fn one_call_has_the_values_of_two() {
     assert_alike(&found, &expected, 2e-4);
 }
 
-/// G13, G14: with default settings, recomputation frees a tenth of the memory and no bit changes.
+/// With default settings, recomputation frees at least a tenth of the memory, and no bit of the results changes.
 #[test]
 fn outputs_are_made_again_for_less_memory() {
     let (expected, off) = steps(&[("MXNET_BACKWARD_DO_MIRROR", "0")]);

@@ -6,7 +6,8 @@ use mxrs::ndarray::NdArray;
 use mxrs::op::Attrs;
 use mxrs::types::{DType, ErrorKind};
 
-/// With this padding, 16 channels have 16 × (2^58 + 1) elements; their size in bytes is 64 modulo 2^64.
+/// With this padding, 16 channels have 16 × (2^58 + 1) elements. Their size in bytes overflows 64 bits, and the overflowed
+/// size would be only 64.
 const PAD: &str = "(268419073, 268451841)";
 
 #[test]
@@ -64,7 +65,8 @@ fn calls_with_billions_of_inputs_are_refused() {
     }
 }
 
-/// A scalar has no axis of output channels, whose size the parameters of batch normalization could have.
+/// A weight that is a scalar has no axis of output channels. Its size could not match the parameters of batch normalization,
+/// so the call is refused.
 #[test]
 fn weights_without_channels_are_not_folded() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
@@ -80,7 +82,8 @@ fn weights_without_channels_are_not_folded() {
     }
 }
 
-/// Ranges without elements belong to data without channels only, and data without channels has a single range.
+/// Ranges of quantization without elements are valid only for data without channels. Data without channels must have a
+/// single range.
 #[test]
 fn ranges_that_do_not_fit_the_data_are_refused() {
     let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();

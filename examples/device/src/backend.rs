@@ -1,4 +1,4 @@
-//! The kernels of the device: those of the host, which can use a mapped file as any other memory.
+//! The kernels of the device. They are the kernels of the host, which can use a mapped file like any other memory.
 
 use crate::stream::Stream;
 use mxrs::op::{Answer, Backend, Kernel, KernelArgs, Offer, OpCall, PlannedKernel, RawTensor, Team, TensorDesc};
@@ -69,8 +69,8 @@ impl Kernel for OnStream {
         Stream::of(stream, self.device)?.enqueue(self.name(), move || {
             let (inputs, outputs, reqs) = (&inputs[..], &outputs[..], &reqs[..]);
             let args = KernelArgs { inputs, outputs, reqs, scratch, team: &team, random, stream: None };
-            // SAFETY: these are the tensors of the call for which the kernel was planned. Other work on them is ordered before
-            // or after this work by the stream and its events.
+            // SAFETY: these are the tensors of the call for which the kernel was planned. Other work on them is ordered
+            // before or after this work by the stream and its events.
             unsafe { host.run(&args) }
         })
     }

@@ -26,15 +26,16 @@ impl FileCopies {
         // SAFETY: the caller promised that both places have `n_bytes` bytes until this work is done.
         let [from, to] = [from.cast_mut(), to].map(|place| unsafe { RawTensor::new(place, n_bytes) });
         Stream::of(stream, self.device)?.enqueue("copy", move || {
-            // SAFETY: the caller promised that the places do not overlap, and that no other work uses them in a conflicting way.
+            // SAFETY: the caller promised that the places do not overlap, and that no other work uses them in a conflicting
+            // way.
             unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_ptr(), to.len_bytes()) };
             Ok(())
         })
     }
 }
 
-// SAFETY: each method enqueues work on the stream that it is given. The work copies or fills exactly the bytes that the method
-// names.
+// SAFETY: each method enqueues work on the stream that it is given. The work copies or fills exactly the bytes that the
+// method names.
 unsafe impl DeviceCopies for FileCopies {
     fn device(&self) -> Device {
         self.device

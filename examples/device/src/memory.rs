@@ -37,8 +37,9 @@ impl FileMemory {
     }
 }
 
-// SAFETY: `allocate` hands out pieces that do not overlap, at multiples of `ALIGNMENT` from the start of a page, until `free`
-// puts them back. The mapping stays as long as this value, which a storage keeps until all memory is freed.
+// SAFETY: `allocate` returns pieces that do not overlap, at multiples of `ALIGNMENT` from the start of a page. A piece is
+// not returned again until `free` puts it back. The mapping exists as long as this value, which a storage keeps until all
+// memory is freed.
 unsafe impl DeviceMemory for FileMemory {
     fn device(&self) -> Device {
         self.device

@@ -53,7 +53,8 @@ type Outcome = Arc<OnceLock<Option<Error>>>;
 #[derive(Debug)]
 pub(crate) struct Stream {
     id: StreamId,
-    /// The way to the thread, and the number of events so far. One lock gives events their numbers in the order of the queue.
+    /// The sender of the thread's queue, and the number of events so far. Both are under one lock, so that the numbers of
+    /// events follow the order of the queue.
     queue: Mutex<(Sender<Work>, u64)>,
 }
 

@@ -12,10 +12,10 @@ use mxrs::{Model, Runtime};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What became of a case.
+/// The result of one case.
 enum Outcome {
     Passed,
-    /// The model cannot be expressed.
+    /// mxrs does not support an operator or a type of the model. The text gives the reason.
     Refused(String),
     /// The results differ, or the run failed.
     Wrong(String),
@@ -27,7 +27,7 @@ fn array(path: &Path) -> Result<Tensor> {
     first.ok_or_else(|| Error::invalid("arrays", path.display(), "one array"))
 }
 
-/// What differs, if something does.
+/// The first difference from the expected tensor, as text; `None` if there is none.
 fn differs(got: &NdArray, expected: &Tensor) -> Result<Option<String>> {
     let shape = expected.shape().cloned().unwrap_or_default();
     if *got.shape() != shape {
@@ -45,7 +45,7 @@ fn differs(got: &NdArray, expected: &Tensor) -> Result<Option<String>> {
     Ok(first.map(|i| format!("[{i}] is {}, expected {}", got[i], want[i])))
 }
 
-/// A model or a type that is not supported is refused; any other error is wrong.
+/// A model that needs an unsupported operator or type is refused. Any other error counts as wrong.
 fn of_error(error: &Error) -> Outcome {
     match error.kind() {
         ErrorKind::NotBuilt { .. } | ErrorKind::DType { .. } => Outcome::Refused(error.to_string()),
@@ -65,7 +65,7 @@ fn run(runtime: &Runtime, dir: &Path) -> Result<Outcome> {
     };
     let mut fed: Vec<(&str, Shape, Vec<f32>)> = Vec::new();
     for (i, input) in imported.inputs.iter().enumerate() {
-        // A graph that uses only the shape of an input does not have the input.
+        // If a model uses only the shape of an input, the imported graph does not contain this input.
         if imported.graph.find(&input.name).is_none() {
             continue;
         }

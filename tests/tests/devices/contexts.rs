@@ -1,5 +1,6 @@
-//! Modules over lists of contexts: the bits of a reference that computes one part after another, for every store, on devices
-//! of the host and on simulated GPUs; no wait of the host; and clear errors if one context fails.
+//! Modules over lists of contexts, on devices of the host and on simulated GPUs. For every store, the weights must have the
+//! same bits as those of a reference that computes one part of the batch after another. The host must not wait within a
+//! step, and errors must be clear if one context fails.
 
 use super::contexts_reference::{BATCH, Expected, Fold, batches, sgd, train};
 use super::{Plug, assert_same, bits, eventually};
@@ -65,7 +66,7 @@ fn step(module: &mut Module, (images, labels): &(Vec<f32>, Vec<f32>)) -> mxrs::R
     module.update()
 }
 
-/// The options of the store that folds in this order.
+/// The options for a store that adds the gradients of the contexts in the order `fold`.
 fn options(gpus: &Gpus, fold: Fold, on_store: bool) -> StoreOptions {
     let kvstore = match fold {
         Fold::GroupsOfFour => KvStoreChoice::from("local"),
@@ -84,7 +85,8 @@ fn options(gpus: &Gpus, fold: Fold, on_store: bool) -> StoreOptions {
     StoreOptions { kvstore, update_on_kvstore: Some(on_store), compression }
 }
 
-/// Asserts that training on these contexts gives the weights of the reference on each of them.
+/// Trains on these contexts, and asserts that the weights and auxiliary states of each context have the bits of the
+/// reference.
 #[track_caller]
 fn compare(gpus: &Gpus, name: &str, contexts: &[Device], fold: Fold, on_store: bool, expected: &Expected) {
     let what = format!("{name} on {contexts:?}, {fold:?}, on store: {on_store}");
@@ -105,7 +107,7 @@ fn compare(gpus: &Gpus, name: &str, contexts: &[Device], fold: Fold, on_store: b
     }
 }
 
-/// Enough that momentum and residuals matter.
+/// The number of training steps: enough that errors in momentum and residuals would change the weights.
 const N_STEPS: usize = 4;
 
 const FOLDS: [Fold; 4] = [Fold::GroupsOfFour, Fold::LeftToRight, Fold::Tree, Fold::TwoBit(0.5)];
@@ -113,7 +115,8 @@ const FOLDS: [Fold; 4] = [Fold::GroupsOfFour, Fold::LeftToRight, Fold::Tree, Fol
 #[test]
 fn weights_are_those_of_a_serial_reference() {
     for n in 1..=4 {
-        // One device has no store, unless the program made it.
+        // With one device, no store is made for a name such as `local`, and nothing is summed. So a single order of
+        // summation suffices.
         for fold in FOLDS.into_iter().filter(|fold| n > 1 || *fold == Fold::GroupsOfFour) {
             let expected = train("lenet", n, fold, true, &batches(N_STEPS));
             for on_store in [true, false] {
@@ -135,13 +138,14 @@ fn networks_with_auxiliary_states_on_every_engine() {
     for engine in ["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"] {
         let gpus = Gpus::on(engine, 2);
         compare(&gpus, "resnet8", &[Device::gpu(0), Device::gpu(1)], Fold::GroupsOfFour, true, &expected);
-        // Different kinds of devices.
+        // One context is on the host and one is on a GPU.
         compare(&gpus, "resnet8", &[Device::cpu(0), Device::gpu(1)], Fold::GroupsOfFour, false, &without_store);
         assert_eq!(gpus.all[0].checker().violations(), []);
     }
 }
 
-/// A step of two devices is enqueued while the first device stands still: forward, gradients, sums and updates.
+/// A whole step on two devices (forward, gradients, sums and updates) is enqueued while the first device is halted. So
+/// nothing in it waits on the host for this device.
 #[test]
 fn a_step_does_not_wait_on_the_host() {
     for (fold, on_store) in [(Fold::GroupsOfFour, true), (Fold::LeftToRight, true), (Fold::LeftToRight, false)] {
@@ -170,7 +174,8 @@ fn a_step_does_not_wait_on_the_host() {
     }
 }
 
-/// Gradients of the last layers go to the host while the device still computes those of the first layers.
+/// The store sums on the host. Gradients of the last layers are copied there while the device still computes the gradients
+/// of the first layers.
 #[test]
 fn sums_overlap_with_the_gradients_of_earlier_layers() {
     let first = SimulatedGpu::with_latency(Device::gpu(0), Duration::from_millis(2));
@@ -192,7 +197,8 @@ fn sums_overlap_with_the_gradients_of_earlier_layers() {
     assert!(download.start < kernel.start, "{}", timeline.draw(120));
 }
 
-/// A kernel that fails on the second device: reading the outputs or the weights gives an error with operator and device.
+/// If a kernel fails on the second device, reading the outputs or the weights returns an error with the operator and the
+/// device.
 #[test]
 fn a_failing_kernel_is_named_with_its_device() {
     let gpus = Gpus::new(2);
@@ -238,7 +244,8 @@ fn a_context_without_memory_is_named() {
     let mut n_errors = 0;
     for nth in 1..=n_before {
         let gpus = Gpus::new(2);
-        // The storage asks again after it has returned cached blocks.
+        // Several requests in a row fail, because the storage returns its cached blocks after a failure and then tries
+        // again.
         (nth..nth + 8).for_each(|nth| gpus.all[1].memory().fail_on_request(nth));
         if let Err(error) = gpus.module("lenet", &[Device::gpu(0), Device::gpu(1)]) {
             assert!(error.to_string().contains("gpu(1)"), "request {nth}: {error}");

@@ -1,5 +1,5 @@
-//! What training over several contexts must compute: each part of a batch on one device, one after another; then the
-//! gradients folded in the documented order of a store; then the optimizer.
+//! The reference for training over several contexts. It computes the parts of each batch one after another on one device,
+//! adds their gradients in the documented order of a store, and applies the optimizer.
 
 use super::CPU;
 use mxrs::data::ImageRecordIter;
@@ -35,22 +35,24 @@ pub fn sgd() -> Sgd {
     Sgd { lr: 0.05, momentum: 0.9, wd: 1e-3, ..Sgd::default() }
 }
 
-/// How a store folds the gradients of all parts.
+/// The order in which a store adds the gradients of the parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fold {
-    /// The store `local`: `a0 += ((a1 + a2) + a3) + a4`, in groups of four.
+    /// The store `local`: the sums of groups of up to four are added to the first gradient, `a0 += ((a1 + a2) + a3) + a4`.
     GroupsOfFour,
     /// The store `device`: from left to right.
     LeftToRight,
-    /// The store `device` along the trees of links without direct copies, found by backtracking: leaves 0 1 2 3 of four
-    /// devices, 0 0 1 2 of three.
+    /// The store `device` with a reduction tree, found by backtracking for devices that cannot copy to each other directly.
+    /// Four devices are the leaves 0 1 2 3 of the tree, and three are the leaves 0 0 1 2. So the sums are `(a + b) + (c +
+    /// d)` and `a + (b + c)`.
     Tree,
-    /// The store `device` with two bits per element.
+    /// The store `device` with gradients that are compressed to two bits per element. The number is the threshold.
     TwoBit(f32),
 }
 
 impl Fold {
-    /// The sum for one element. `residuals` are those of the parts.
+    /// The sum of one element over the parts. `values` are the gradients, and `residuals` the compression residuals, of this
+    /// element in each part.
     fn fold(self, values: &[f32], residuals: &mut [f32]) -> f32 {
         match (self, values) {
             (_, [one]) => *one,
@@ -85,7 +87,7 @@ impl Fold {
 /// The bits of all weights, and of the auxiliary states of each part.
 pub type Expected = (Vec<(String, Vec<u32>)>, Vec<Vec<(String, Vec<u32>)>>);
 
-/// A part of the batch with its executor, whose parameters no other part shares.
+/// A part of the batch, with an executor that has its own copy of the parameters.
 struct Part {
     executor: Executor,
     begin: usize,
@@ -96,8 +98,9 @@ fn bits(array: &NdArray) -> Vec<u32> {
     array.to_vec::<f32>().unwrap().into_iter().map(f32::to_bits).collect()
 }
 
-/// The weights after one step for each of these batches, on `n` parts. With `on_store`, the updated weights are arrays of their
-/// own, as in a store. That matters for batch normalization with `fix_gamma`, which sets the executor's gamma to 1.
+/// The weights after one step for each of these batches, with each batch divided into `n` parts. With `on_store`, the
+/// optimizer updates separate copies of the weights, as a store does. This matters for batch normalization with `fix_gamma`:
+/// it sets the executor's gamma to 1, but not the copy in the store.
 pub fn train(name: &str, n: usize, fold: Fold, on_store: bool, batches: &[(Vec<f32>, Vec<f32>)]) -> Expected {
     let variables = MapSource::new([("MXNET_ENGINE_TYPE", "NaiveEngine"), ("OMP_NUM_THREADS", "1")]);
     let runtime = Runtime::builder().env(&variables).build().unwrap();
@@ -157,7 +160,7 @@ pub fn train(name: &str, n: usize, fold: Fold, on_store: bool, batches: &[(Vec<f
             .collect();
         updater.update_all(&nd, &params).unwrap();
         for (name, stored) in names.iter().zip(&stored) {
-            // Without a store, the weight of part 0 is the stored array.
+            // If the store does not update, the optimizer updates the weights of part 0 directly, so they need no copy.
             for part in usize::from(!on_store)..n {
                 weight(part, name).copy_from_array(stored).unwrap();
             }

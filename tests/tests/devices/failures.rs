@@ -1,4 +1,5 @@
-//! Failures of the device: the error names operator and device, nothing leaks, and the next step and the host go on.
+//! Failures of the device. The error names the operator and the device, and no memory leaks. Afterwards the next step gives
+//! correct results, and the host still works.
 
 use super::{CPU, DEFAULT, ENGINES, GPU, World, assert_same, feed, push, results};
 use mxrs::exec::{BindOptions, Executor, StepReport};
@@ -23,7 +24,7 @@ fn a_failing_launch_at_every_launch() {
         let want = want(&world, "lenet");
         let executor = world.training("lenet", GPU, |_| {}).unwrap();
         let launches = || world.gpu.gpu().counters().launches;
-        // New arrays are filled with zeros by launches of their own.
+        // Waits, because filling the new arrays with zeros launches kernels too, and these must not be counted.
         world.runtime.engine().wait_for_all().unwrap();
         let before = launches();
         assert_same(&step(&executor).unwrap(), &want, "before failures");
@@ -51,7 +52,8 @@ fn a_failing_launch_at_every_launch() {
     }
 }
 
-/// The storage asks the device again with less, or after it has returned cached blocks, so several requests in a row fail.
+/// Eight requests in a row fail: after a failure the storage tries again, with a smaller size or after it has returned
+/// cached blocks.
 #[test]
 fn out_of_memory_at_every_allocation() {
     let want = want(&World::new(DEFAULT), "lenet");
@@ -78,12 +80,13 @@ fn out_of_memory_at_every_allocation() {
     assert!(n_errors > 5, "{n_errors} allocations could fail");
 }
 
-/// Whether an error names the device, and the task that ran or whose work failed: the first operator of a segment, or a copy.
+/// Whether an error names the device, and the task that failed or whose work on the device failed. A task is named by the
+/// first operator of its segment, or as a copy.
 fn names_work(error: &str) -> bool {
     error.contains("gpu(0)") && (error.contains("running `") || error.contains("waiting for the work of `"))
 }
 
-/// The task in or before which the work failed that an error is about.
+/// The task that an error names as the one in or before which the work on the device failed.
 fn origin(error: &str) -> &str {
     let rest = error.split_once("it failed in or before `").unwrap_or_else(|| panic!("no task is named: {error}")).1;
     rest.split_once("` on gpu(0)").unwrap_or_else(|| panic!("no device is named: {error}")).0
@@ -99,7 +102,8 @@ fn first_and_last(task: &str) -> (&str, &str, usize) {
     several().unwrap_or((task, task, 1))
 }
 
-/// The error names the first and the last step of the task whose launch failed, even if the host waits for later work.
+/// If a launch fails, the error names the first and the last step of the task with this launch. It does so even if the host
+/// waits for a later task.
 #[test]
 fn a_late_failure_names_the_task_in_which_it_began() {
     for engine in [DEFAULT, ENGINES[0], ENGINES[1]] {
@@ -122,7 +126,8 @@ fn a_late_failure_names_the_task_in_which_it_began() {
                 let _ = world.runtime.engine().wait_for_all();
                 let Err(error) = failed else { continue };
                 let error = error.to_string();
-                // The name of a launch is that of its operator and kernel: launch 7, `Pooling (max)`, failed on stream 0 ...
+                // The error text contains the name of the launch, made of operator and kernel, as in: launch 7, `Pooling
+                // (max)`, failed on stream 0 ...
                 let launch = error.split_once(", `").unwrap().1.split_once("`, failed").unwrap().0;
                 if launch.starts_with("copy") || launch.starts_with("zeros") {
                     continue;
@@ -130,7 +135,7 @@ fn a_late_failure_names_the_task_in_which_it_began() {
                 let task = origin(&error);
                 let (first, last, n) = first_and_last(task);
                 let is_task = |found: &&[StepReport]| found[0].name == first && found[n - 1].name == last;
-                // Several copies of tensors to the layouts of one call have the same name.
+                // More than one task can match, because the reorders for the inputs of one call have the same name.
                 let tasks: Vec<&[StepReport]> = steps.windows(n).filter(is_task).collect();
                 assert!(!tasks.is_empty(), "unknown steps: {error}");
                 let is_one = |step: &StepReport| format!("{} ({})", step.op, step.kernel) == launch;
@@ -143,7 +148,8 @@ fn a_late_failure_names_the_task_in_which_it_began() {
     }
 }
 
-/// A training executor of resnet8 on the device, with what its steps start from and what they give.
+/// A training executor of resnet8 on the device. `start` holds the values of all its arrays before a step, and `want` the
+/// expected results of a step from there.
 struct Resnet8 {
     world: World,
     executor: Executor,
@@ -160,8 +166,8 @@ impl Resnet8 {
         Self { world, executor, start, want }
     }
 
-    /// A step from the start: a step that failed may have written some of the means and variances, and a failure of an
-    /// earlier step counts as seen.
+    /// Runs a step from the start values. All arrays are written first, because a failed step may have changed some means
+    /// and variances. A failure of an earlier step was reported by a wait already, so it is not reported again.
     fn step(&self) -> mxrs::Result<Vec<(String, Vec<u32>)>> {
         for ((_, array), values) in self.executor.arrays().iter().zip(&self.start) {
             array.copy_from(values)?;
@@ -169,9 +175,9 @@ impl Resnet8 {
         step(&self.executor)
     }
 
-    /// Runs a step for each of the things that can fail: `count` returns how many of them there were so far, and `fail` makes
-    /// one fail. Each failure must be reported, with the device and the name of the work. Afterwards nothing may be lost:
-    /// no memory, and not a bit of the next step.
+    /// Runs one step for each operation of the device that can fail. `count` returns the number of these operations so far,
+    /// and `fail(n)` makes the `n`-th one fail. Each failure must be reported with the device and the name of the work.
+    /// Afterwards no memory may leak, and the next step must give the same bits as before.
     fn fail_each(self, count: impl Fn(&World) -> u64, fail: impl Fn(&World, u64)) {
         let Self { world, want, .. } = &self;
         assert_same(&self.step().unwrap(), want, "before failures");
@@ -208,7 +214,8 @@ fn resnet8_survives_a_failing_copy_at_every_copy() {
     Resnet8::new().fail_each(|world| world.gpu.n_copies(), |world, nth| world.gpu.fail_copy(nth));
 }
 
-/// Without an event, the engine does not know when the work of a task ends.
+/// Creating an event is refused. Without the event, the engine cannot find out when the work of a task ends, so the task
+/// fails.
 #[test]
 fn resnet8_survives_a_refused_event_at_every_event() {
     let requests = |world: &World| {
@@ -218,7 +225,7 @@ fn resnet8_survives_a_refused_event_at_every_event() {
     Resnet8::new().fail_each(requests, |world, nth| world.gpu.gpu().fail_record(nth));
 }
 
-/// A single refusal is not an error: the storage returns its cached blocks and asks again.
+/// A single refused allocation does not cause an error: the storage returns its cached blocks and tries again.
 #[test]
 fn resnet8_survives_a_refusal_at_every_allocation() {
     let want = want(&World::new(DEFAULT), "resnet8");
@@ -236,7 +243,7 @@ fn resnet8_survives_a_refusal_at_every_allocation() {
     }
 }
 
-/// From one allocation on, the device has no more memory.
+/// All allocations from some point on are refused, at each allocation of a step in turn.
 #[test]
 fn resnet8_reports_the_end_of_memory_at_every_allocation() {
     let want = want(&World::new(DEFAULT), "resnet8");

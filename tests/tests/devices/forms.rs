@@ -1,5 +1,5 @@
-//! Everything else that a bound graph does: monitors, recomputation, shared memory, additions, random numbers,
-//! concatenations, steps one by one.
+//! Further features of bound graphs on a device: monitors, recomputation, shared memory, additions, random numbers,
+//! concatenations, and steps one by one.
 
 use super::{BATCH, CPU, DEFAULT, GPU, World, assert_same, bits, feed, images, push, results};
 use mxrs::exec::{BindOptions, Executor, GradReq, GradRequests, Recompute};
@@ -88,7 +88,8 @@ fn executors_that_share_a_pool_give_the_same_bits() {
     world.assert_empty();
 }
 
-/// Models that are bound twice share packed weights, and each makes them on a stream of its own.
+/// A model that is bound twice shares its packed weights. If a parameter changes, they are packed again by the executor that
+/// runs first, and both executors must use the new ones.
 #[test]
 fn shared_constants_are_made_again_when_a_parameter_changes() {
     let world = World::new(DEFAULT);
@@ -130,7 +131,8 @@ fn gradients_that_are_added_have_the_same_bits() {
     world.assert_empty();
 }
 
-/// The gradient of a reshaped input is a view of the gradient of the output, and has to be added to its array.
+/// The gradient of a reshaped input shares the memory of the output's gradient. With the request `add`, a kernel must add it
+/// to the gradient array of the input.
 #[test]
 fn a_view_is_added_by_a_kernel() {
     let world = World::new(DEFAULT);

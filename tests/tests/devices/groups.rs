@@ -1,5 +1,6 @@
-//! Graphs over several devices (`BindOptions::groups`): the same bits as on one device, copies where MXNet has them, no wait of
-//! the host inside a step, no access that nothing orders, and clear errors after failures.
+//! Graphs over several devices (`BindOptions::groups`). They must give the same bits as on one device, and have copies where
+//! MXNet has them. The host must not wait inside a step, all conflicting accesses must be ordered, and errors after failures
+//! must be clear.
 
 mod failures;
 mod forms;
@@ -38,7 +39,7 @@ impl World {
         Self::of(SimulatedDevice::new(GPUS[0], 256 << 20), engine)
     }
 
-    /// A world of this device and another one.
+    /// A runtime with this device and a second simulated GPU.
     fn of(first: Arc<SimulatedDevice>, (engine, sync): (&str, &str)) -> Self {
         let gpus = [Arc::clone(&first), first.beside(GPUS[1], 256 << 20)];
         let variables =
@@ -71,7 +72,7 @@ impl World {
         self.gpus.iter().map(|gpu| gpu.gpu().counters().launches).sum()
     }
 
-    /// Waits of the host for streams and for unfinished events.
+    /// How often the host has waited for a stream or for an unfinished event.
     fn host_waits(&self) -> u64 {
         let waits = |gpu: &Arc<SimulatedDevice>| {
             let counters = gpu.gpu().counters();
@@ -80,7 +81,7 @@ impl World {
         self.gpus.iter().map(waits).sum()
     }
 
-    /// Asserts that the order of all accesses was established, and that both devices were used.
+    /// Asserts that the checker found no conflicting accesses without an order, and that both devices were used.
     #[track_caller]
     fn assert_ordered(&self) {
         assert_eq!(self.gpus[0].checker().violations(), []);
@@ -219,7 +220,7 @@ fn bulks_of_every_size_have_the_same_bits() {
     world.assert_empty();
 }
 
-/// The host enqueues a whole step while both devices stand still, so nothing in it can wait for a device.
+/// The host enqueues a whole step while both devices are halted, so nothing in the step waits on the host for a device.
 #[test]
 fn a_step_does_not_wait_on_the_host() {
     for (name, peers) in [("mlp", true), ("lenet", true), ("lstm", true), ("lstm", false)] {
@@ -261,7 +262,7 @@ fn a_worker_of_the_host_does_not_wait_for_a_device() {
             push(&executor, &[]).unwrap();
         }
         assert!(eventually(|| world.launches() > before), "nothing is enqueued");
-        // Time for the tasks of the host to be granted.
+        // Gives the engine time to start the tasks of the group on the host, which then wait for the halted devices.
         std::thread::sleep(Duration::from_millis(50));
         let (ran, var) = (Arc::new(AtomicBool::new(false)), engine.new_var());
         let done = Arc::clone(&ran);
@@ -282,7 +283,8 @@ fn a_worker_of_the_host_does_not_wait_for_a_device() {
 /// While a tensor is copied, its device goes on computing, and so does the other device.
 #[test]
 fn copies_and_both_devices_work_at_the_same_time() {
-    // Work takes long, so that threads of the devices that a busy machine delays do not miss each other.
+    // Each piece of work takes 20 ms. On a busy machine the threads of the two devices may start late, and their work must
+    // still overlap.
     let gpu = SimulatedGpu::with_latency(GPUS[0], Duration::from_millis(20));
     let memory = SimulatedMemory::new(GPUS[0], 256 << 20).hidden();
     let world = World::of(SimulatedDevice::of(gpu, memory, 0), DEFAULT);
@@ -294,7 +296,7 @@ fn copies_and_both_devices_work_at_the_same_time() {
     executor.forward_train().unwrap();
     engine.wait_for_all().unwrap();
     let n_launches = world.launches() - before;
-    // The devices begin once a whole step is enqueued, so that it does not matter how fast the host is.
+    // The devices are halted until a whole step is enqueued. So the result does not depend on the speed of the host.
     let holds = world.gpus.each_ref().map(|gpu| gpu.gpu().hold());
     let first = world.gpus.each_ref().map(|gpu| gpu.gpu().timeline().spans().len());
     executor.forward_train().unwrap();
@@ -306,7 +308,7 @@ fn copies_and_both_devices_work_at_the_same_time() {
     let streams: Vec<_> = world.gpus.iter().flat_map(|gpu| gpu.gpu().streams()).collect();
     let is_copy_stream = |span: &Span| streams.contains(&(span.stream, StreamUse::Copy));
     let is_copy = |span: &&Span| span.name.starts_with("copy from gpu(");
-    // Every kernel counts: in the forward half, `slice_axis` of the next step of the sequence runs at the same time as the copy.
+    // The kernel that overlaps with a copy may be any kernel. In the forward half it is `slice_axis` of the next time step.
     let is_kernel = |span: &&Span| !span.name.starts_with("copy from ");
     assert!(spans.iter().filter(is_copy).all(is_copy_stream), "a copy on a stream of kernels");
     let overlap = |a: &Span, b: &Span| a.start < b.end && b.start < a.end;

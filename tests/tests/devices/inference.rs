@@ -51,7 +51,7 @@ fn frozen_models_have_the_same_bits() {
     world.assert_empty();
 }
 
-/// The host enqueues a whole run while the device stands still, so nothing in it can wait for the device.
+/// The host enqueues a whole run while the device is halted, so nothing in the run waits on the host for the device.
 #[test]
 fn a_run_does_not_wait_on_the_host() {
     for name in ["lenet", "resnet8"] {
@@ -61,7 +61,7 @@ fn a_run_does_not_wait_on_the_host() {
         let executor = bound.executor();
         executor.argument("data").unwrap().copy_from(&images(BATCH)).unwrap();
         let launches = || world.gpu.gpu().counters().launches;
-        // The first run also packs constants.
+        // The run before the counted one packs constants too, which happens only once.
         executor.forward().unwrap();
         let want = super::bits(&executor.outputs()[0]);
         world.runtime.engine().wait_for_all().unwrap();
@@ -117,7 +117,8 @@ fn a_pool_of_another_device_is_refused() {
     assert!(error.contains("gpu(0)") && error.contains("cpu(0)") && error.contains("pool"), "{error}");
 }
 
-/// Executors of several devices share a store; each device has constants of its own.
+/// Executors on several devices may share one store of packed constants. The store then has the constants of each device
+/// once.
 #[test]
 fn a_store_has_constants_on_every_device() {
     let world = World::new(DEFAULT);

@@ -1,5 +1,5 @@
-//! Graphs on a simulated GPU and on `cpu(1)`: the same bits as on `cpu(0)` with the same kernels, no wait of the host inside
-//! a step, no access that nothing orders, and clear errors after failures.
+//! Graphs on a simulated GPU and on `cpu(1)`. They must give the same bits as on `cpu(0)` with the same kernels. The host
+//! must not wait inside a step, all conflicting accesses must be ordered, and errors after failures must be clear.
 
 mod contexts;
 mod contexts_reference;
@@ -29,7 +29,8 @@ use std::time::{Duration, Instant};
 const CPU: Device = Device::cpu(0);
 const GPU: Device = Device::gpu(0);
 
-/// Engine kind and mode of synchronization, for each engine that differs.
+/// The kinds of engine, each with the modes of synchronization that make a difference: `MXNET_ENGINE_TYPE` and
+/// `MXRS_GPU_SYNC`.
 const ENGINES: [(&str, &str); 5] = [
     ("NaiveEngine", "event"),
     ("ThreadedEngine", "event"),
@@ -39,7 +40,7 @@ const ENGINES: [(&str, &str); 5] = [
 ];
 const DEFAULT: (&str, &str) = ENGINES[3];
 
-/// A simulated GPU, as a runtime takes it.
+/// A simulated GPU in the form in which a runtime registers devices.
 struct Plug(Arc<SimulatedDevice>);
 
 impl DevicePlug for Plug {
@@ -77,7 +78,7 @@ impl World {
         Self::with(engine, 256 << 20, &[])
     }
 
-    /// A device with `n_bytes` of memory, and further variables.
+    /// A runtime with a simulated GPU of `n_bytes` of memory, and with the additional environment variables `more`.
     fn with((engine, sync): (&str, &str), n_bytes: u64, more: &[(&str, &str)]) -> Self {
         let gpu = SimulatedDevice::new(GPU, n_bytes);
         let variables = [("MXNET_ENGINE_TYPE", engine), ("MXRS_GPU_SYNC", sync), ("OMP_NUM_THREADS", "1")];
@@ -100,13 +101,13 @@ impl World {
         Executor::bind(model.graph(), self.runtime.arrays(), &inputs, model.params(), &options)
     }
 
-    /// Waits of the host for streams and for unfinished events.
+    /// How often the host has waited for a stream or for an unfinished event.
     fn host_waits(&self) -> u64 {
         let counters = self.gpu.gpu().counters();
         counters.event_waits + counters.synchronizations
     }
 
-    /// Asserts that the order of all accesses was established, and that the device was used.
+    /// Asserts that the checker found no conflicting accesses without an order, and that the device was used.
     #[track_caller]
     fn assert_ordered(&self) {
         assert_eq!(self.gpu.checker().violations(), []);

@@ -68,14 +68,16 @@ fn push(executor: &Executor, is_train: bool) {
     if is_train { super::push(executor).unwrap() } else { executor.forward().unwrap() }
 }
 
-/// Gives the device the random numbers of `cpu(0)`, for Dropout. The runtime has to have one generator per device.
+/// Makes the device draw the same random numbers as `cpu(0)`, for Dropout. The runtime must have one generator per device.
 ///
-/// The seed of a generator is 127 times the seed of its device, with the bits changed that stand for the device's kind.
+/// The seed of a device's generator is 127 times the seed of the device, with some bits changed that depend on the kind of
+/// device. This function computes the device's seed for which the generator's seed equals that of `cpu(0)`.
 fn same_random_numbers(world: &World) {
     let random = world.runtime.arrays().random();
     random.seed_device(0, GPU);
     let kind = random.reserve(GPU, 1).seed;
-    // The inverse of 127 in 64 bits. 127 is its own inverse in 3 bits, and each step doubles the number of bits.
+    // The inverse of 127 modulo 2^64, by Newton's method. 127 is its own inverse modulo 8, so the first 3 bits are right,
+    // and each step doubles the number of right bits.
     let inverse = (0..5).fold(127_u64, |x, _| x.wrapping_mul(2_u64.wrapping_sub(x.wrapping_mul(127))));
     let seeds = || {
         random.seed_device(SEED, CPU);
@@ -114,14 +116,15 @@ fn assert_meaningful(results: &[(String, Vec<u32>)], what: &str) {
         assert!(numbers().all(f32::is_finite), "{what}: {name}");
         assert!(name != "output" || numbers().any(|x| x != numbers().next().unwrap()), "{what}: {name}");
     }
-    // The gradients of labels are 0, and so are those of scales that batch normalization fixes.
+    // Only gradients of weights are checked for numbers other than 0. Gradients of labels are 0, and so are those of scales
+    // that batch normalization fixes.
     let is_of_weight = |name: &str| name.starts_with("gradient of ") && name.ends_with("weight");
     for (name, bits) in results.iter().filter(|(name, _)| is_of_weight(name)) {
         assert!(bits.iter().any(|bits| f32::from_bits(*bits) != 0.0), "{what}: {name} is 0");
     }
 }
 
-/// Asserts that the host enqueues a whole step while the device stands still.
+/// Asserts that the host enqueues a whole step while the device is halted.
 #[track_caller]
 fn assert_no_wait(world: &World, executor: &Executor, is_train: bool, what: &str) {
     let launches = || world.gpu.gpu().counters().launches;

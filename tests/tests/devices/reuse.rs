@@ -1,5 +1,5 @@
-//! Memory that the device still uses goes to new owners without a wait of the host: arrays, the temporaries of executors,
-//! packed constants and the memory of cached graphs.
+//! Memory that the device still uses can be given to new owners, and the host does not wait for that: arrays, the
+//! temporaries of executors, packed constants and the memory of cached graphs.
 
 use super::{BATCH, CPU, DEFAULT, GPU, World, assert_same, bits, eventually, images, labels, push, results};
 use mxrs::exec::{CachedOp, CachedOpFlags, Executor};
@@ -12,8 +12,9 @@ fn feed(executor: &Executor) {
     executor.argument("softmax_label").unwrap().copy_from(&labels()).unwrap();
 }
 
-/// Runs `work`, drops what it returns, and runs `work` again, all while the device stands still. The second time, the memory
-/// is that of the first time, which the device has not begun to use. Returns what `read` reads of the second time.
+/// Runs `work`, drops the result, and runs `work` again, all while the device is halted. So the second run gets the memory
+/// of the first run before the device has begun with the first run. Returns what `read` reads from the result of the second
+/// run.
 fn twice<T>(
     world: &World,
     what: &str,

@@ -55,7 +55,7 @@ fn bulks_of_every_size_have_the_same_bits() {
     world.assert_empty();
 }
 
-/// The host enqueues a whole step while the device stands still, so nothing in it can wait for the device.
+/// The host enqueues a whole step while the device is halted, so nothing in the step waits on the host for the device.
 #[test]
 fn a_step_does_not_wait_on_the_host() {
     for name in ["lenet", "resnet8"] {
@@ -67,7 +67,7 @@ fn a_step_does_not_wait_on_the_host() {
                 })
                 .unwrap();
             feed(&executor).unwrap();
-            // New arrays are filled with zeros by launches of their own.
+            // Waits, because filling the new arrays with zeros launches kernels too, and these must not be counted.
             world.runtime.engine().wait_for_all().unwrap();
             let launches = || world.gpu.gpu().counters().launches;
             let before = launches();

@@ -26,7 +26,7 @@ fn chosen(runtime: &Runtime, device: Device) -> Vec<ChosenBy> {
     bound.executor().forward().unwrap();
     bound.executor().outputs()[0].wait_to_read().unwrap();
     let steps = bound.executor().report().unwrap().steps;
-    // oneDNN fuses the activation into the convolution.
+    // `_sg_conv` is the name of a convolution into which oneDNN has fused the activation.
     let is_convolution = |step: &&StepReport| step.op.contains("Convolution") || step.op == "_sg_conv";
     let chosen: Vec<_> = steps.iter().filter(is_convolution).map(|step| step.chosen_by).collect();
     assert!(chosen.len() >= 2, "{steps:?}");

@@ -13,8 +13,9 @@ use mxrs_processor::MatrixUnits;
 use mxrs_tests::{digits, fixture};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Operators that move or drop elements. They keep the type of their input. MXNet's lists for bfloat16 do not contain them, or
-/// contain them among those in float32, and its lists for float16 do so with some of them.
+/// Operators that move or drop elements. In mxrs they keep the type of their input. In MXNet's lists for bfloat16 they are
+/// missing or among the float32 operators, and so are some of them in its lists for float16. So the test of the lists does
+/// not compare these operators with MXNet's lists.
 const MOVES: [&str; 52] = [
     "_copy",
     "_image_crop",
@@ -80,8 +81,9 @@ fn recorded(half: DType) -> Vec<[String; 3]> {
     text.lines().map(words).collect()
 }
 
-/// Whether it does not matter in which list an operator is: its calls have no inputs, cannot have inputs of this type, or update
-/// weights, which no network does. MXNet's lists for float16 contain such operators "because they are irrelevant".
+/// Whether it makes no difference in which list an operator is. This is so if its calls have no inputs, if its inputs cannot
+/// be of this type, or if it updates weights, because no network contains such a call. MXNet's lists for float16 contain
+/// such operators "because they are irrelevant".
 fn is_without_effect(op: &OpDef, half: DType) -> bool {
     let sample = (op.samples)().into_iter().next().unwrap();
     let params = op.parse(&sample.attrs).unwrap();
@@ -102,11 +104,11 @@ fn compare_lists(half: DType) {
         op.precision_in(&params, half)
     };
     let (mut n_checked, mut wrong) = (0, Vec::new());
-    // What takes the place of an operator is converted.
+    // Operators that others replace have no rule: mixed precision is applied to those that take their place.
     for op in ops.iter().filter(|op| !op.is_replaced()) {
         let names = std::iter::once(&op.name).chain(op.aliases);
         let lines: Vec<&str> = names.filter_map(|name| listed.get(*name)).map(String::as_str).collect();
-        // Any parameters can be used for a rule that does not depend on them.
+        // The parameters of the first sample are used. Rules that depend on parameters are checked separately below.
         let sample = (op.samples)().into_iter().next().unwrap();
         let ours = op.precision_in(&op.parse(&sample.attrs).unwrap(), half);
         let expected = match lines.first() {
@@ -125,10 +127,10 @@ fn compare_lists(half: DType) {
                 assert_eq!(of(op, &[("act_type", "relu")]), Precision::Follows);
                 continue;
             }
-            // Operators that no list names stay in float32.
+            // MXNet keeps operators that are in none of its lists in float32.
             _ => Precision::Float32,
         };
-        // `elemwise_add` has the rule `Widest`, though its alias `_add` is in the list `follows`.
+        // `elemwise_add` is an exception: its rule is `Widest`, although MXNet lists its alias `_add` under `follows`.
         let expected = if op.name == "elemwise_add" { Precision::Widest } else { expected };
         if ours != expected && !(half == DType::F16 && is_without_effect(op, half)) {
             wrong.push(format!("{}: {ours:?}, expected {expected:?} by {lines:?}", op.name));
@@ -205,7 +207,7 @@ fn tolerance(network: &str, name: &str) -> f64 {
         (_, "output") | ("resnet8", "fc_weight" | "fc_bias") => 0.03,
         ("resnet8", "bn_data_beta") => f64::INFINITY,
         ("resnet8", _) => 0.5,
-        // Eleven calls forward and backward, none of which amplifies errors.
+        // The network has eleven calls, each of which rounds, and none of which amplifies errors.
         _ => 4.0 * 11.0 / 512.0,
     }
 }
@@ -224,7 +226,8 @@ fn a_step_in_16_bits_is_the_step_in_float32_within_its_roundings() {
                 assert!(want.len() > 8 && want.keys().eq(got.keys()));
                 for (name, want) in &want {
                     let off = distance(&got[name], want);
-                    // float16 has 3 bits more, but small gradients lose some of them.
+                    // The bound for bfloat16 is used for float16 too. float16 has 3 more bits, but small gradients lose some
+                    // of them.
                     let most = tolerance(network, name);
                     assert!(off <= most, "{half}, {network}: {name} is off by {off:.2e}, more than {most:.2e}");
                 }

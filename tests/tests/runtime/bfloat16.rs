@@ -11,9 +11,9 @@ use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Shape};
 use mxrs_processor::{MatrixUnits, Processor};
 
-/// Settings that turn oneDNN off. On processors with fast instructions for bfloat16 there are kernels for all products in
-/// inference then. On others, only the convolutions that suit Winograd's algorithm have bfloat16 kernels, and no network
-/// consists only of those.
+/// Settings that turn oneDNN off. On processors with fast instructions for bfloat16, mxrs itself then has kernels for all
+/// products at inference. On other processors it has bfloat16 kernels only for convolutions that suit Winograd's algorithm.
+/// Every network also has other products, so no network runs entirely on bfloat16 kernels there.
 const WITHOUT: [(&str, &str); 2] = [("MXNET_ONEDNN_ENABLED", "0"), ("OMP_NUM_THREADS", "1")];
 
 /// Whether products of bfloat16 run on kernels for bfloat16 at inference without oneDNN.

@@ -50,7 +50,7 @@ fn compare(name: &str, image: [usize; 3]) {
     for (got, want) in got_logits.iter().zip(&want_logits) {
         assert!((got - want).abs() <= 2e-2, "{name}: logit {got} for {want}");
     }
-    // A forward in float16 runs the kernels of a forward in float32, and at most one more: the conversion of the data.
+    // A forward pass in float16 runs the same kernels as one in float32, and at most one more, which converts the data.
     let ((n_short, short), (n_wide, wide)) = (random::work(&short), random::work(&wide));
     assert_eq!(short, wide, "{name}");
     assert!(n_short <= n_wide + 1, "{name}: {n_short} conversions");

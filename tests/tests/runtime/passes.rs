@@ -95,8 +95,8 @@ fn reports_follow_the_list_and_name_what_was_left_out() {
         let planned = dry.plan(&options.plan).unwrap();
         assert_eq!(lower.graph.as_ref().unwrap().n_nodes(), lower.n_nodes[1]);
         assert!(lower.n_kernels.is_some_and(|n| n > 50 && n >= planned.steps.len() / 2));
-        // The last pass reports the numbers that `mxrs plan` prints. Program passes enlarge neither the program nor its
-        // arena.
+        // The numbers after the last pass are those that `mxrs plan` prints. The passes over the program make neither the
+        // program nor its arena larger.
         assert_eq!((last.n_steps, last.arena_bytes), (Some(planned.steps.len()), Some(planned.arena_bytes)));
         assert_eq!(last.packed_bytes.unwrap_or(0), planned.packed_bytes);
         assert!(last.n_steps <= lower.n_steps && last.arena_bytes <= lower.arena_bytes);

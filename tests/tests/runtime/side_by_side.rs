@@ -54,7 +54,7 @@ fn bulks_are_one_push_and_single_operators_many() {
         runtime.engine().counters().pushed - before
     };
     assert_eq!(pushes(&[]), 1);
-    // LeNet has eleven operators. Flatten may need no step in a bound graph.
+    // LeNet has eleven operators, so single pushes are at least ten: a bound graph may have no step for Flatten.
     let single = pushes(&[("MXNET_EXEC_BULK_EXEC_INFERENCE", "0")]);
     assert!((10..=12).contains(&single), "{single}");
 }

@@ -1,5 +1,5 @@
-//! Tests of addition in place: kernels add their result to sums of gradients and to shortcuts of residual networks. There
-//! are fewer steps, and the results have the same bits.
+//! Tests of addition in place: a kernel adds its result to a sum of gradients or to the shortcut of a residual network,
+//! instead of a separate addition. There are fewer steps, and the results have the same bits.
 
 use mxrs::env::MapSource;
 use mxrs::exec::{Executor, GradReq, GradRequests};
@@ -38,7 +38,8 @@ fn our_own_kernels_add_in_place() {
     let run = |enable_inplace| {
         let mut options = runtime.bind_options();
         options.gradients = Some(GradRequests::all(GradReq::Write));
-        // Sums of gradients are added term by term, and calls are not merged or fused.
+        // Adds sums of gradients term by term, and keeps calls from being merged or fused, so that the graph contains
+        // additions.
         (options.grad_sum_cap, options.plan.enable_inplace) = (2, enable_inplace);
         options.eliminate_common = false;
         options.fuse = false;

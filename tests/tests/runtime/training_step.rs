@@ -133,8 +133,8 @@ fn on_every_engine_and_with_each_planner_switch() {
     step(&runtime, "resnet8", |o| o.grad_sum_cap = 2);
 }
 
-/// Compares the step with the recording after each single change of a pass's option, and after all these changes together.
-/// Runs with all backends, and with the reference kernels alone.
+/// Changes the option of each pass alone, then all of them together, and compares each training step with MXNet's recording.
+/// Runs once with all backends, and once with the reference kernels alone.
 #[test]
 fn with_and_without_each_pass() {
     let switches: [fn(&mut BindOptions); 6] = [

@@ -12,7 +12,7 @@ use crate::workspace::read_text;
 
 /// The program that writes the tables.
 const PROGRAM: &str = "gen_docs";
-/// A test of the package that has the program.
+/// A test of the package that contains the program. When cargo builds the test, it builds the program too.
 const TEST: &str = "runtime";
 
 /// Arguments of `gen`.
@@ -65,9 +65,9 @@ pub fn write(session: &Session) -> Result<()> {
 
 /// Builds and runs the generator; returns the folder it wrote into.
 fn generate(session: &Session) -> Result<PathBuf> {
-    // The tables do not depend on the kernels, and the tests without oneDNN have built the program. `cargo build` would compile
-    // most crates again, because it leaves out the features that only tests switch on. So a test of the program's package
-    // is built: cargo builds the programs of a package for its tests.
+    // The tables do not depend on the kernels, so the build without oneDNN is used, which the tests have already made.
+    // `cargo build` would compile most crates again, because it leaves out the features that only tests switch on. So a test
+    // of the program's package is built instead, and cargo builds the programs of a package together with its tests.
     let flags = Kernels::Own.workspace_flags();
     session.cargo("test").args(flags).args(["--no-run", "--test", TEST]).stream()?;
     let fresh = session.target_dir().join("xtask").join("docs");

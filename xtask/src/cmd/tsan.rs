@@ -1,9 +1,10 @@
 //! `cargo xtask tsan`: runs the tests of the crates with threads under the thread sanitizer.
 //!
 //! The sanitizer derives the order of memory accesses from the synchronization between threads. It reports two accesses
-//! without an order, even if they did not overlap in this run. It understands atomics and threads but not fences. That causes
-//! no false reports, because our fences protect no data and only decide which threads sleep. No report is suppressed. The
-//! standard library is compiled with the sanitizer too, so that the sanitizer understands its locks and channels.
+//! without an order, even if they did not overlap in this run. It understands atomics and threads but not fences. That
+//! causes no false reports, because the fences of mxrs protect no data and only decide which threads sleep. No report is
+//! suppressed. The standard library is compiled with the sanitizer too, so that the sanitizer understands its locks and
+//! channels.
 
 use anyhow::{Context, Result};
 

@@ -153,8 +153,8 @@ fn search(path: &Path, pieces: &[Piece], hits: &mut Vec<Hit>) {
     }
 }
 
-/// Whether `phrase`, found at position `at` of `text`, is refused. A phrase that ends in " no" is accepted in "there is no" and
-/// in comparisons such as "is no larger". Every other phrase is refused.
+/// Whether `phrase`, found at position `at` of `text`, is refused. A phrase that ends in " no" is accepted in "there is no"
+/// and in comparisons such as "is no larger". Every other phrase is refused.
 fn is_refused(text: &str, phrase: &str, at: usize) -> bool {
     if !phrase.ends_with(" no") {
         return true;

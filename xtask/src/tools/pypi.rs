@@ -20,6 +20,6 @@ pub fn packages_into(python: &Path, venv: &Path, arguments: &[&str]) -> Result<(
         Run::new(python, venv).args(["-m", "venv", "--clear"]).arg(venv).stream()?;
     }
     let pip = Run::new(&its_python, venv).args(["-m", "pip", "install", "--disable-pip-version-check", "--no-input"]);
-    // Only compiled wheels: building such a package from source could take hours.
+    // Only compiled wheels are installed, because building such a package from source could take hours.
     pip.arg("--only-binary=:all:").args(arguments).stream()
 }

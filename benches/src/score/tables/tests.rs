@@ -54,7 +54,7 @@ fn figures_ratios_and_reasons_have_their_places() {
     assert_eq!(mean["network"], "geometric mean");
     assert!((mean["mxnet"].as_f64().unwrap() - 4.0).abs() < 1e-12 && mean["tract"].is_null(), "{mean}");
     assert!((mean["best_ratio"].as_f64().unwrap() - 4.0).abs() < 1e-12, "{mean}");
-    // The fastest rounds give 16 / 8 and 8 / 1.
+    // The fastest round of mxrs divided by that of the fastest peer: 16 / 8 in the first case and 8 / 1 in the second.
     assert_eq!((&row("ratio", 0)["fastest_ratio"], &row("ratio", 1)["fastest_ratio"]), (&2.0.into(), &8.0.into()));
     assert!((mean["fastest_ratio"].as_f64().unwrap() - 4.0).abs() < 1e-12, "{mean}");
     assert_eq!((&row("memory", 1)["mxnet"], &row("start", 1)["mxrs"]), (&3.0.into(), &1.5.into()));

@@ -1,5 +1,5 @@
 //! Positions of the largest, or smallest, elements along an axis. Of several equal elements, the first counts. NaN counts as
-//! beyond any number.
+//! larger than any number, or for the smallest elements as smaller.
 
 use super::rows::{Fold, LANES, Min, add_to_lanes, join_lanes, largest_or_nan};
 use super::{around, for_number};
@@ -56,7 +56,8 @@ fn argmax<T: Number + 'static, const IS_MIN: bool>(
         let (data, out) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
         if inner == 1 {
             in_ranges(args.team, outer, size, &|rows| {
-                // SAFETY: `in_ranges` gives each row and its result to one thread, and the input is other memory.
+                // SAFETY: `in_ranges` gives each row and its result to one thread, and the input shares no memory with the
+                // output.
                 unsafe {
                     out.write(rows, |at, to| {
                         for (to, row) in to.iter_mut().zip(at) {
@@ -73,8 +74,8 @@ fn argmax<T: Number + 'static, const IS_MIN: bool>(
                 let (o, first) = (piece / n_pieces, piece % n_pieces * COLUMNS);
                 let width = (inner - first).min(COLUMNS);
                 let mut found = [0u32; COLUMNS];
-                // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the input. `k < size`,
-                // and the row has `len <= inner - first` elements from column `first` on.
+                // SAFETY: `out_of_place` plans the kernel so that it never runs in place, so nothing writes the input.
+                // `k < size`, and the row has `len <= inner - first` elements from column `first` on.
                 let row = |k: usize, len: usize| unsafe {
                     let start = (o * size + k) * inner + first;
                     data.slice(start..start + len)
@@ -89,8 +90,8 @@ fn argmax<T: Number + 'static, const IS_MIN: bool>(
                     }
                 }
                 let start = o * inner + first;
-                // SAFETY: each piece is a different range of `width` results, `in_ranges` gives it to one thread, and
-                // the input is other memory.
+                // SAFETY: each piece is a different range of `width` results, `in_ranges` gives it to one thread, and the
+                // input shares no memory with the output.
                 unsafe {
                     out.write(start..start + width, |at, to| {
                         let found = &found[at.start - start..];
@@ -103,8 +104,8 @@ fn argmax<T: Number + 'static, const IS_MIN: bool>(
     })
 }
 
-/// The position of the first element that equals the largest one, or the smallest one, or of the first NaN; 0 if there are no
-/// elements.
+/// The position of the first NaN, or if there is none, of the first element that equals the largest one (with `IS_MIN` the
+/// smallest one). 0 if there are no elements.
 struct PositionLoop<'a, T, const IS_MIN: bool> {
     row: &'a [T],
 }
@@ -117,7 +118,8 @@ impl<T: Number + 'static, const IS_MIN: bool> Loop for PositionLoop<'_, T, IS_MI
         let extreme = if IS_MIN { smallest_or_nan(self.row) } else { largest_or_nan(self.row) };
         let is_it = |x: T| (x == extreme) | x.is_nan();
         for (c, x) in chunks.iter().enumerate() {
-            // All elements of a chunk are compared, because a loop that ends at the first one is not vectorized.
+            // All elements of a chunk are compared, because the compiler does not vectorize a loop that ends at the first
+            // match.
             let found: [u32; CHUNK] = each(0, |l| u32::from(is_it(x[l])));
             if found.iter().fold(0, |any, found| any | found) != 0 {
                 return c * CHUNK + x.iter().position(|x| is_it(*x)).unwrap_or(0);
@@ -151,7 +153,8 @@ impl<T: Number, const IS_MIN: bool> Loop for BestLoop<'_, T, IS_MIN> {
     }
 }
 
-/// The slices are arguments, so that the compiler knows that they do not overlap. Conditions are combined without branches.
+/// The slices are arguments, so that the compiler knows that they do not overlap. Conditions are combined without branches,
+/// so that the loop is vectorized.
 #[inline(always)]
 fn keep_best<T: Number, const IS_MIN: bool>(k: u32, row: &[T], best: &mut [T], found: &mut [u32]) {
     for ((x, best), found) in row.iter().zip(best).zip(found) {

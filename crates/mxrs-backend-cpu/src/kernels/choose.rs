@@ -9,8 +9,8 @@ use crate::tensors::{Scratch, Sink, Source};
 use mxrs_op::{KernelArgs, OpCall};
 use mxrs_types::DType;
 
-/// Plans `where`. The conditions are read once, as bytes, into scratch memory, so that the loop over elements is compiled once
-/// per type of elements.
+/// Plans `where`. The conditions are read once, as bytes, into scratch memory, so that the loop over elements is compiled
+/// once per type of elements.
 pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     if call.op.name != "where" {
         return None;
@@ -26,14 +26,14 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     Some(for_element!(call, dtype, T => chosen::<T>(call, level, dtype, read)))
 }
 
-/// Writes to scratch memory, for each condition, 1 if it is not 0.
+/// Writes one byte per condition to scratch memory: 0 if the condition is 0, otherwise 1.
 type ReadConditions = fn(&KernelArgs<'_>, Level, usize);
 
 fn conditions<T: Element + PartialEq>(args: &KernelArgs<'_>, level: Level, n: usize) {
     let (from, to) = (Source::<T>::of(args, 0), Scratch::<u8>::of(args, 0, n));
     in_element_ranges(args.team, n, &|range| {
-        // SAFETY: ranges are disjoint and each belongs to one thread. The kernel is planned out of place, so nothing writes
-        // the input.
+        // SAFETY: ranges are disjoint and each belongs to one thread. The kernel never runs in place (`out_of_place`), so
+        // nothing writes the input.
         unsafe { level.run(NonZero { from: from.slice(range.clone()), to: to.slice(range) }) };
     });
 }
@@ -50,7 +50,8 @@ fn chosen<T: Element>(call: &OpCall<'_>, level: Level, dtype: DType, read: ReadC
         in_element_ranges(args.team, n, &|range| {
             let fill = |piece: std::ops::Range<usize>, mut to: &mut [T]| {
                 if len == 1 {
-                    // SAFETY: the kernel is planned out of place, so nothing writes an input; the conditions are written.
+                    // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes an input; the conditions
+                    // are written.
                     let (conditions, x, y) =
                         unsafe { (conditions.slice(piece.clone()), x.slice(piece.clone()), y.slice(piece)) };
                     return level.run(Choose { conditions, x, y, to });
@@ -58,7 +59,8 @@ fn chosen<T: Element>(call: &OpCall<'_>, level: Level, dtype: DType, read: ReadC
                 let mut at = piece.start;
                 while !to.is_empty() {
                     let (part, rest) = to.split_at_mut((len - at % len).min(to.len()));
-                    // SAFETY: as above.
+                    // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes an input; the conditions
+                    // are written.
                     unsafe {
                         let from = if conditions.at(at / len) != 0 { x } else { y };
                         part.copy_from_slice(from.slice(at..at + part.len()));
@@ -66,7 +68,7 @@ fn chosen<T: Element>(call: &OpCall<'_>, level: Level, dtype: DType, read: ReadC
                     (at, to) = (at + part.len(), rest);
                 }
             };
-            // SAFETY: ranges are disjoint and each belongs to one thread. The inputs are other memory.
+            // SAFETY: ranges are disjoint and each belongs to one thread. The inputs share no memory with the output.
             unsafe { out.write(range, fill) };
         });
         Ok(())

@@ -36,8 +36,8 @@ fn folded<T: Scaled + Element>(call: &OpCall<'_>, level: Level) -> Build {
         let (gamma, var) = (Source::<f32>::of(args, 1), Source::<f32>::of(args, 2));
         in_ranges(args.team, channels, each, &|range| {
             for c in range {
-                // SAFETY: `c < channels`, the length of gamma and variance, and nothing writes an input, since the
-                // kernel is planned out of place. Each channel's range of the output belongs to one thread.
+                // SAFETY: `c < channels`, the length of gamma and variance, and nothing writes an input, because the kernel
+                // never runs in place (`out_of_place`). Each channel's range of the output belongs to one thread.
                 unsafe {
                     let gamma = if fix_gamma { 1.0 } else { f64::from(gamma.at(c)) };
                     let scale = gamma / (f64::from(var.at(c)) + eps).sqrt();

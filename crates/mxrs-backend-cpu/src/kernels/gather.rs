@@ -1,9 +1,9 @@
-//! Operators that choose rows by the content of an input, as their definitions describe it ([`Moves::Rows`]): `take`,
-//! `Embedding`, `gather_nd`, `pick`, the operators on sequences, and their gradients.
+//! Operators that choose rows by the content of an input: `take`, `Embedding`, `gather_nd`, `pick`, the operators on
+//! sequences, and their gradients.
 //!
-//! The definition reads and checks the indices. Forward, rows are copied. Backward, the indices are sorted by the row that they
-//! choose, and each row of the gradient is the sum of its terms in their order, so the number of threads does not change the
-//! bits.
+//! The definition of the operator ([`Moves::Rows`]) reads and checks the indices. Forward, rows are copied. Backward, the
+//! indices are sorted by the row that they choose, and each row of the gradient is the sum of its terms in their order, so
+//! the number of threads does not change the bits.
 
 use super::for_element;
 use crate::level::{Level, Loop};
@@ -17,7 +17,7 @@ use mxrs_types::{Error, Result};
 
 /// Number of elements of a row that are added up at a time.
 const COLUMNS: usize = 256;
-/// How many rows before it is copied a row is requested.
+/// A row is prefetched this many rows before it is copied.
 const ROWS_AHEAD: usize = 4;
 
 /// Plans operators that choose rows.
@@ -42,11 +42,11 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     })
 }
 
-/// What the definition needs to find the rows.
+/// What the definition of the operator needs to find the chosen rows.
 struct Indices {
     rows: mxrs_op::RowsFn,
     params: OpParams,
-    /// Number of inputs before those of the forward operator.
+    /// Number of inputs before those of the forward operator, such as the gradient of its output.
     first: usize,
     /// The input whose rows are moved.
     moved: usize,
@@ -60,7 +60,7 @@ impl Indices {
     fn find(&self, args: &KernelArgs<'_>) -> Result<MovedRows> {
         let input = |i: usize| RefInput {
             desc: &self.descs[i],
-            // SAFETY: the kernel is planned out of place, so nothing writes an input while it runs.
+            // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes an input while it runs.
             bytes: if i == self.moved { &[] } else { unsafe { args.inputs[i].bytes() } },
         };
         let inputs: Vec<RefInput<'_>> = (self.first..self.descs.len()).map(input).collect();
@@ -98,7 +98,7 @@ fn forward<T: Element>(call: &OpCall<'_>, from: usize, indices: Indices) -> Buil
                     match start(row) {
                         Some(from) => {
                             let at = from + column;
-                            // SAFETY: the kernel is planned out of place, so nothing writes the input.
+                            // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
                             part.copy_from_slice(unsafe { data.slice(at..at + part.len()) });
                         }
                         None => part.fill(constant[0]),
@@ -107,12 +107,13 @@ fn forward<T: Element>(call: &OpCall<'_>, from: usize, indices: Indices) -> Buil
                 }
             };
             let fill_elements = |piece: std::ops::Range<usize>, to: &mut [T]| {
-                // SAFETY: as above.
+                // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
                 let at = |row: usize| start(row).map_or(constant[0], |from| unsafe { data.at(from) });
                 to.iter_mut().zip(piece).for_each(|(to, row)| *to = at(row));
             };
             let range = rows.start * len..rows.end * len;
-            // SAFETY: ranges of rows are disjoint and each belongs to one thread. The input is other memory.
+            // SAFETY: ranges of rows are disjoint and each belongs to one thread. The input shares no memory with the
+            // output.
             unsafe {
                 match len {
                     1 => out.write(range, fill_elements),
@@ -124,9 +125,9 @@ fn forward<T: Element>(call: &OpCall<'_>, from: usize, indices: Indices) -> Buil
     })
 }
 
-/// The terms of each row: numbers of output rows, sorted by the row that they choose.
+/// The terms of the gradient of each row: the indices of the output rows that chose the row, sorted by the chosen row.
 struct Terms {
-    /// Position in `order` of the first term of each row, and last the number of all terms.
+    /// Position in `order` of the first term of each row. The last element is the number of all terms.
     first: Vec<usize>,
     order: Vec<usize>,
 }
@@ -172,7 +173,7 @@ fn backward<T: Term>(call: &OpCall<'_>, level: Level, indices: Indices) -> Build
                     let part_len = part.len();
                     let of_term = |k: &usize| {
                         let at = (row / n_rows * n + k) * len + column;
-                        // SAFETY: the kernel is planned out of place, so nothing writes the input.
+                        // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
                         unsafe { ograd.slice(at..at + part_len) }
                     };
                     match terms.of(row % n_rows) {
@@ -193,7 +194,8 @@ fn backward<T: Term>(call: &OpCall<'_>, level: Level, indices: Indices) -> Build
                     (row, column, to) = (row + 1, 0, rest);
                 }
             };
-            // SAFETY: ranges of rows are disjoint and each belongs to one thread. The input is other memory.
+            // SAFETY: ranges of rows are disjoint and each belongs to one thread. The input shares no memory with the
+            // output.
             unsafe { out.write(rows.start * len..rows.end * len, fill) };
         });
         Ok(())

@@ -1,8 +1,8 @@
 //! Local response normalization across channels, and its gradient.
 //!
-//! A tile is some neighboring elements of all channels of an image, few enough that its lines stay in the second-level cache
-//! of a core. Sums have `nsize` terms and are made in the type of the data, so the relative error of a sum of squares in `f32`
-//! is at most `(nsize + 2) 2^-24`.
+//! A tile is some neighboring elements of all channels of an image, few enough that the tile stays in the second-level cache
+//! of a core. The elements of one channel of a tile are a line. Sums have `nsize` terms and are made in the type of the
+//! data, so the relative error of a sum of squares in `f32` is at most `(nsize + 2) 2^-24`.
 
 use super::for_float;
 use crate::level::{Level, Loop};
@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// Number of elements of a tile.
 const TILE: usize = 1 << 16;
-/// The most elements of a line of a tile.
+/// The most neighboring elements of one channel in a tile.
 const WIDEST: usize = 512;
 
 /// A planned call.
@@ -67,7 +67,7 @@ fn build<T: Float + 'static>(call: &OpCall<'_>, p: Problem, is_forward: bool) ->
 }
 
 impl Problem {
-    /// The most elements of a line of a tile.
+    /// The most neighboring elements of one channel in a tile.
     fn width(&self) -> usize {
         (TILE / self.channels.max(1)).clamp(16, WIDEST)
     }
@@ -108,8 +108,8 @@ fn forward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem, [out, norms]:
         let mut norm = vec![T::ZERO; tile.len()];
         for channel in 0..p.channels {
             let at = tile.start + channel * p.cells..tile.end + channel * p.cells;
-            // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the input; `in_tiles` gives each tile
-            // to one thread.
+            // SAFETY: `out_of_place` plans the kernel so that it never runs in place, so nothing writes the input;
+            // `in_tiles` gives each tile to one thread.
             unsafe {
                 p.level.run(NormLoop { p, data: &data, tile: &tile, channel, norm: &mut norm });
                 norms.write(at.clone(), |part, to| to.copy_from_slice(&norm[part.start - at.start..][..to.len()]));
@@ -161,7 +161,7 @@ impl<T: Float> Loop for PowerLoop<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { x, norm, beta, to } = self;
-        // The exponent of AlexNet and the simple ones get loops of their own, which are vectorized.
+        // The most frequent exponents get loops of their own, which the compiler vectorizes: 0.75 (AlexNet's), 0.5 and 1.
         match beta {
             0.75 => times_power(x, norm, 0.75, to),
             0.5 => times_power(x, norm, 0.5, to),
@@ -188,7 +188,7 @@ fn backward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem, out: Sink<'_
         for channel in 0..p.channels {
             let own = channel * width..(channel + 1) * width;
             p.level.run(NormLoop { p, data: &data, tile: &tile, channel, norm: &mut norm });
-            // SAFETY: as in `forward`.
+            // SAFETY: `out_of_place` plans the kernel so that it never runs in place, so nothing writes the inputs.
             let (g, x) = unsafe { (ograd.slice(line(channel)), data.slice(line(channel))) };
             p.level.run(PowerLoop { x: g, norm: &norm, beta: p.beta, to: &mut powers[own.clone()] });
             p.level.run(TermLoop { x, powers: &powers[own.clone()], norm: &norm, to: &mut terms[own] });
@@ -200,7 +200,7 @@ fn backward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem, out: Sink<'_
             }
             let (at, powers) = (line(channel), &powers[channel * width..(channel + 1) * width]);
             let factor = T::from_f64(-2.0 * p.scale * p.beta);
-            // SAFETY: as in `forward`.
+            // SAFETY: `in_tiles` gives each tile to one thread, and the inputs share no memory with the output.
             unsafe {
                 out.write(at.clone(), |part, to| {
                     let own = part.start - at.start..part.end - at.start;
@@ -231,7 +231,7 @@ impl<T: Float> Loop for TermLoop<'_, T> {
     }
 }
 
-/// Adds a line to another.
+/// Adds the elements of one line to those of another.
 struct AddLoop<'a, T> {
     from: &'a [T],
     to: &'a mut [T],

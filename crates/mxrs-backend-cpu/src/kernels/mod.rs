@@ -1,4 +1,5 @@
-//! Kernels with loops of their own. Those of `pointwise` share one loop. There is one file per family of operators.
+//! Kernels that have their own loops, unlike those of `pointwise`, which share one loop. There is one file per family of
+//! operators.
 
 mod argmax;
 mod batch_norm;

@@ -1,5 +1,5 @@
-//! Operators whose output has the elements of their first input in the same order, such as `Reshape`. A kernel copies them where
-//! the output cannot be a view of the input.
+//! Operators whose output has the elements of their first input in the same order, such as `Reshape`. A kernel copies them
+//! where the output cannot be a view of the input.
 
 use super::for_element;
 use crate::number::Element;
@@ -22,8 +22,8 @@ fn copy<T: Element>(call: &OpCall<'_>) -> Build {
     out_of_place(call, 0, move |args| {
         let (from, to) = (Source::<T>::of(args, 0), Sink::<T>::of(args, 0, dtype)?);
         in_element_ranges(args.team, n, &|range| {
-            // SAFETY: ranges are disjoint and each belongs to one thread; `out_of_place` plans the kernel without in place,
-            // so the input is not in the output's memory.
+            // SAFETY: ranges are disjoint and each belongs to one thread; `out_of_place` plans the kernel so that it never
+            // runs in place, so the input is not in the output's memory.
             unsafe { to.write(range, |piece, to| to.copy_from_slice(from.slice(piece))) };
         });
         Ok(())

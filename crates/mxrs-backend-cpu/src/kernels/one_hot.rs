@@ -34,7 +34,7 @@ fn marked<T: Element>(call: &OpCall<'_>) -> Build {
         }
         // The place of the mark in a row, if it has one. The cast saturates, and makes NaN 0.
         let mark = |row: usize| {
-            // SAFETY: the kernel is planned out of place, so nothing writes the input.
+            // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
             let bytes = unsafe { indices.slice(row * size..(row + 1) * size) };
             let index = elements::read_f64(bytes, index)[0] as i64;
             usize::try_from(index).ok().filter(|index| *index < depth)
@@ -49,7 +49,8 @@ fn marked<T: Element>(call: &OpCall<'_>) -> Build {
                     }
                 }
             };
-            // SAFETY: ranges of rows are disjoint and each belongs to one thread. The input is other memory.
+            // SAFETY: ranges of rows are disjoint and each belongs to one thread. The input shares no memory with the
+            // output.
             unsafe { out.write(rows.start * depth..rows.end * depth, fill) };
         });
         Ok(())

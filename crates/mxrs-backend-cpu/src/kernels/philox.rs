@@ -42,7 +42,7 @@ impl Loop for UniformLoop<'_> {
     }
 }
 
-/// The uniform numbers of blocks `first..`; that of word `w` of block `first + b` is at `[w][b]`.
+/// The uniform numbers of blocks `first..`. The number from word `w` of block `first + b` is at `[w][b]`.
 #[inline(always)]
 pub fn uniform_blocks(random: RandomCall, first: u64) -> [[f32; BLOCKS]; 4] {
     // Vector instructions convert only signed integers; 24 bits are never negative.
@@ -56,9 +56,9 @@ pub fn uniform_blocks(random: RandomCall, first: u64) -> [[f32; BLOCKS]; 4] {
     uniform
 }
 
-/// Computes blocks `first..`; word `w` of block `first + b` is the lower half of the number at `[w][b]`. The vector instruction
-/// for products reads the lower halves of 64-bit numbers, so words need not be moved between rounds, and the upper halves may be
-/// anything.
+/// Computes blocks `first..`; word `w` of block `first + b` is the lower half of the number at `[w][b]`. The upper half may
+/// be anything: the vector instruction for products reads only the lower halves of 64-bit numbers. In this form, words need
+/// not be moved between rounds.
 #[inline(always)]
 fn blocks(random: RandomCall, first: u64) -> [[u64; BLOCKS]; 4] {
     const LOWER: u64 = 0xFFFF_FFFF;

@@ -132,8 +132,8 @@ fn evenly<T: Float>(call: &OpCall<'_>, windows: Windows) -> Build {
     })
 }
 
-/// Runs `add` on every plane. Its arguments are the windows, the plane's parts of the first `N` inputs, and zeros to which it adds
-/// the gradient.
+/// Runs `add` on every plane. Its arguments are the windows, the plane's parts of the first `N` inputs, and zeros to which
+/// it adds the gradient.
 fn by_plane<T: Float, const N: usize>(
     call: &OpCall<'_>,
     windows: Windows,
@@ -154,14 +154,14 @@ fn by_plane<T: Float, const N: usize>(
                 let parts = std::array::from_fn(|index| {
                     // Input 1 is the data; the others have an element for each window.
                     let n = if index == 1 { n_cells } else { n_windows };
-                    // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the inputs.
+                    // SAFETY: `out_of_place` plans the kernel so that it never runs in place, so nothing writes the inputs.
                     unsafe { inputs[index].slice(plane * n..(plane + 1) * n) }
                 });
                 gradient.fill(T::ZERO);
                 add(&windows, parts, &mut gradient);
                 let first = plane * n_cells;
-                // SAFETY: each plane is a different range of the output, `in_ranges` gives it to one thread, and the inputs are
-                // other memory.
+                // SAFETY: each plane is a different range of the output, `in_ranges` gives it to one thread, and the inputs
+                // share no memory with the output.
                 unsafe {
                     out.write(first..first + n_cells, |piece, to| {
                         to.copy_from_slice(&gradient[piece.start - first..piece.end - first]);

@@ -34,7 +34,8 @@ fn channel_axis(data: &Shape) -> usize {
     1.min(data.ndim().saturating_sub(1))
 }
 
-/// `x` above 0 and `gamma · x` elsewhere; with `ograd`, `g` above 0 and `gamma · g` elsewhere.
+/// Builds the kernel of `LeakyReLU` (`x` where `x` is above 0, otherwise `gamma · x`), or of the gradient of its data (`g`
+/// where `x` is above 0, otherwise `gamma · g`).
 fn sloped<T: Float>(call: &OpCall<'_>, level: Level, data: usize) -> Build {
     let (shape, dtype) = (&call.inputs[data].shape, call.outputs[0].dtype);
     let n_gammas = call.inputs[data + 1].shape.n_elements();
@@ -50,14 +51,14 @@ fn sloped<T: Float>(call: &OpCall<'_>, level: Level, data: usize) -> Build {
                 let at = piece.start - start;
                 let part = from + at..from + at + to.len();
                 let slopes = if step == 0 { slope..slope + 1 } else { slope + at..slope + at + to.len() };
-                // SAFETY: the kernel is planned out of place, so nothing writes an input.
+                // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes an input.
                 let (x, g, gamma) = unsafe { (x.slice(part.clone()), ograd.slice(part), gamma.slice(slopes)) };
                 match step {
                     0 => level.run(OneSlope { x, g, gamma: gamma[0], to }),
                     _ => level.run(Slopes { x, g, gamma, to }),
                 }
             };
-            // SAFETY: rows are disjoint and each belongs to one thread. The inputs are other memory.
+            // SAFETY: rows are disjoint and each belongs to one thread. The inputs share no memory with the output.
             unsafe { out.write(start..start + len, fill) };
         });
         Ok(())
@@ -75,8 +76,8 @@ fn sums<T: Float>(call: &OpCall<'_>, level: Level) -> Build {
         let (ograd, x) = (Source::<T>::of(args, 0), Source::<T>::of(args, 1));
         let out = Sink::<T>::of(args, 0, dtype)?;
         in_ranges(args.team, channels, outer * inner, &|range| {
-            // SAFETY: ranges are disjoint and each belongs to one thread. The kernel is planned out of place, so nothing
-            // writes an input.
+            // SAFETY: ranges are disjoint and each belongs to one thread. The kernel never runs in place (`out_of_place`),
+            // so nothing writes an input.
             unsafe {
                 out.write(range, |piece, to| {
                     for (to, channel) in to.iter_mut().zip(piece) {

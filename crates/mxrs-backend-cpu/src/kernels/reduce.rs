@@ -33,9 +33,9 @@ const FEW_COLUMNS: usize = 256;
 const MANY_ELEMENTS: usize = 64;
 /// Number of results that are folded one after the other before they are written together.
 const ROWS: usize = 64;
-/// Rows of at most this many bytes are requested before they are needed, if they are far apart.
+/// Rows of at most this many bytes are prefetched before they are needed, if they are far apart.
 const SHORT_ROW: usize = 8 << 10;
-/// How many rows before it is read such a row is requested.
+/// Such a row is prefetched this many rows before it is read.
 const ROWS_AHEAD: usize = 4;
 /// With at least this many units of work, each of which computes some results, a team of usual size is busy. The elements
 /// that one unit reduces are then not divided among threads.
@@ -206,7 +206,8 @@ impl Nest {
             if is_far {
                 soon.advance();
                 let next = offset + soon.offsets[0];
-                // SAFETY: as above; the slice is only requested, not read.
+                // SAFETY: no other thread writes these elements before this group is folded; they are only prefetched here,
+                // not read.
                 prefetch(unsafe { data.slice(next..next + len_row) });
             }
             if self.row == 1 {
@@ -270,7 +271,8 @@ fn run<T: Number, F: Fold<T>>(
             for first in groups.clone().step_by(ROWS) {
                 let parts = &mut parts[..(groups.end - first).min(ROWS)];
                 let elements = first * nest.row..(first + parts.len()) * nest.row;
-                // SAFETY: as in `fold_block`.
+                // SAFETY: an input in the output's memory has the output's shape. Then each result is folded from the
+                // element at the same index before that element is written.
                 fold_rows::<T, F>(level, unsafe { data.slice(elements) }, nest.row, parts);
                 write(first, parts);
             }
@@ -301,7 +303,7 @@ fn run<T: Number, F: Fold<T>>(
         }
     });
     for group in 0..n_groups {
-        // SAFETY: the team has finished, so only this thread uses the partial results; `group < n_groups`.
+        // SAFETY: all threads of the team have finished, so only this thread uses the partial results; `group < n_groups`.
         let parts = unsafe { all_parts.slice(group * n_blocks * width..(group + 1) * n_blocks * width) };
         let (sum, rest) = parts.split_at_mut(width);
         for parts in rest.chunks_exact(width) {

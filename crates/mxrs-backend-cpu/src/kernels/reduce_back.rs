@@ -46,7 +46,7 @@ impl<T: Element> Unary<T> for Same {
 }
 
 /// Returns the function that multiplies by the inverse of the number of elements that each result reduces. A division would
-/// take longer than the memory.
+/// take longer than reading and writing an element.
 fn by_count<T: Float>(large: &Shape, small: &Shape) -> Right<Times, T> {
     Right(Times, T::from_f64(small.n_elements() as f64 / large.n_elements() as f64))
 }
@@ -62,7 +62,7 @@ fn stretch<T: Number>(call: &OpCall<'_>, level: Level, axes: Axes<1>, f: impl Un
             match moves {
                 true => level.run(StoreLoop { out: &out, at, compute: Moving { f, data: &data, start, from } }),
                 false => {
-                    // SAFETY: `out_of_place` plans the kernel without in place, so nothing writes the input.
+                    // SAFETY: `out_of_place` plans the kernel so that it never runs in place, so nothing writes the input.
                     let value = f.at(unsafe { data.at(from) });
                     level.run(StoreLoop { out: &out, at, compute: Constant(value) });
                 }
@@ -83,13 +83,13 @@ impl<T: Element, C: Compute<T>> Loop for StoreLoop<'_, '_, T, C> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        // SAFETY: rows are disjoint and each belongs to one thread; `out_of_place` plans the kernel without in place, so no
-        // input is in the output's memory.
+        // SAFETY: rows are disjoint and each belongs to one thread; `out_of_place` plans the kernel so that it never runs in
+        // place, so no input is in the output's memory.
         unsafe { Storing::new(*self.out, self.at, self.compute).finish() };
     }
 }
 
-/// Elements of one result.
+/// A row whose elements all belong to one result, so that all have the same value.
 struct Constant<T>(T);
 
 impl<T: Element> Compute<T> for Constant<T> {
@@ -99,7 +99,8 @@ impl<T: Element> Compute<T> for Constant<T> {
     }
 }
 
-/// Elements of neighboring results: element `start` belongs to result `from`.
+/// A row whose elements belong to neighboring results: element `start` belongs to result `from`, the next element to the
+/// next result.
 struct Moving<'a, 'b, T, F> {
     f: F,
     data: &'b Source<'a, T>,
@@ -110,7 +111,7 @@ struct Moving<'a, 'b, T, F> {
 impl<T: Element, F: Unary<T>> Compute<T> for Moving<'_, '_, T, F> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let x = unsafe { self.data.chunk::<N>(self.from + at - self.start) };
         each(T::ZERO, |l| self.f.at(x[l]))
     }
@@ -129,7 +130,7 @@ struct Maxima<'a, 'b, T, const ONE: bool> {
 impl<T: Number, const ONE: bool> Compute<T> for Maxima<'_, '_, T, ONE> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         unsafe {
             let x = self.data.chunk::<N>(at);
             if ONE {

@@ -19,7 +19,7 @@ pub trait Fold<T>: Copy + Send + Sync + 'static {
     fn add(part: Self::Part, x: T) -> Self::Part;
     /// Combines two partial results.
     fn join(a: Self::Part, b: Self::Part) -> Self::Part;
-    /// Folds a row that is followed by what is read next. Must be `#[inline(always)]`.
+    /// Folds a row, and prefetches the elements after it, which are read next. Must be `#[inline(always)]`.
     #[inline(always)]
     fn row(row: &[T]) -> Self::Part
     where
@@ -136,11 +136,12 @@ impl<T: Number + 'static> Fold<T> for Max {
     }
 }
 
-/// The largest element; NaN if any element is NaN. The row is followed by what is read next.
+/// The largest element; NaN if any element is NaN. Prefetches the elements after the row, which are read next.
 #[inline(always)]
 pub fn largest_or_nan<T: Number>(row: &[T]) -> T {
     let (chunks, rest) = row.as_chunks::<LANES>();
-    // A comparison passes over NaN, but a sum with NaN is NaN. Infinities of both signs have such a sum, too.
+    // The comparison ignores NaN, but a sum with NaN is NaN. The sum of infinities of both signs is NaN too, so if the sum
+    // is NaN, the elements are compared again.
     let (mut largest, mut sums) = ([T::LOWEST; LANES], [T::ZERO; LANES]);
     for x in chunks {
         prefetch_at::<T, LANES>(x.as_ptr().wrapping_add(AHEAD / size_of::<T>().max(1)));
@@ -186,7 +187,7 @@ pub fn add_to_lanes<T: Copy, P: Copy>(lanes: &mut Lanes<P>, row: &[T], add: impl
     }
 }
 
-/// Does the same as [`add_to_lanes`], and asks for the elements after the slice, which are read next.
+/// Does the same as [`add_to_lanes`], and prefetches the elements after the slice, which are read next.
 #[inline(always)]
 pub fn add_to_lanes_ahead<T: Copy, P: Copy>(lanes: &mut Lanes<P>, row: &[T], add: impl Fn(P, T) -> P) {
     let (chunks, rest) = row.as_chunks::<LANES>();
@@ -229,7 +230,7 @@ impl<T: Copy, F: Fold<T>> Loop for AheadLoop<'_, T, F> {
     }
 }
 
-/// Does the same as [`fold_into`], and asks for the elements after the slice, which are read next.
+/// Does the same as [`fold_into`], and prefetches the elements after the slice, which are read next.
 pub fn fold_ahead<T: Copy, F: Fold<T>>(level: Level, lanes: &mut Lanes<F::Part>, row: &[T]) {
     level.run(AheadLoop::<T, F>(lanes, row));
 }
@@ -304,7 +305,7 @@ pub fn join_lanes<T, F: Fold<T>>(lanes: Lanes<F::Part>) -> F::Part {
 /// Combines all partial results by `join`: one half of them with the other, and so on until one is left.
 #[inline(always)]
 pub fn halve<P: Copy>(lanes: Lanes<P>, join: impl Fn(P, P) -> P) -> P {
-    // Arrays of constant sizes, so that each step is vectorized.
+    // The arrays have constant sizes, so that the compiler vectorizes each step.
     halve_16(each(lanes[0], |l| join(lanes[l], lanes[l + LANES / 2])), join)
 }
 

@@ -115,7 +115,7 @@ struct RowGradient<'a, 'b, T> {
     output: &'b Source<'a, T>,
     ograd: Option<&'b Source<'a, T>>,
     target: Target<T>,
-    /// Index of the element of the labeled class; that of no element if the label is not a class of the row.
+    /// Index of the element of the labeled class; an index that no element has if the label is not a class of the row.
     labeled: usize,
     is_ignored: bool,
 }
@@ -125,14 +125,14 @@ impl<T: Float> Compute<T> for RowGradient<'_, '_, T> {
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
         let Self { output, ograd, target, labeled, is_ignored } = *self;
         let place = labeled.checked_sub(at).and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let y = unsafe { output.chunk::<N>(at) };
         let result: [T; N] = each(T::ZERO, |l| {
             let there = if l as u32 == place { target.on } else { target.off };
             if is_ignored { T::ZERO } else { y[l].minus(there).times(target.factor) }
         });
         let Some(ograd) = ograd else { return result };
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let g = unsafe { ograd.chunk::<N>(at) };
         each(T::ZERO, |l| result[l].times(g[l]))
     }

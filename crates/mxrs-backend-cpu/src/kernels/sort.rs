@@ -28,7 +28,7 @@ enum Role {
     Places,
     /// Output 0 gets 1 at the elements and 0 elsewhere.
     Mask,
-    /// The elements get input 0; others 0.
+    /// The output is the gradient of the data: input 0 at the places of the elements, and 0 elsewhere.
     Back,
 }
 
@@ -36,7 +36,7 @@ enum Role {
 #[derive(Clone, Copy)]
 struct Lines {
     role: Role,
-    /// The input that is sorted.
+    /// Index of the input that is sorted.
     data: usize,
     outer: usize,
     /// Number of elements of a line.
@@ -128,7 +128,7 @@ fn sorted<T: Key>(
         in_ranges(args.team, lines.n(), lines.size.saturating_mul(SORT_COST), &|range| {
             let mut pairs = Vec::with_capacity(lines.size);
             for line in range {
-                // SAFETY: the kernel is planned out of place, so nothing writes the input.
+                // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
                 let at = |i: usize| unsafe { data.at(lines.position(line, i, lines.size)) };
                 // SAFETY: each line has its own part of the scratch memory, and `in_ranges` gives it to one thread.
                 let places = unsafe { scratch.slice(line * lines.k..(line + 1) * lines.k) };
@@ -156,8 +156,8 @@ fn write_each<T: Element>(
 ) {
     let places = Scratch::<u32>::of(args, 0, lines.n() * lines.k).written();
     in_element_ranges(args.team, lines.n() * lines.k, &|range| {
-        // SAFETY: ranges are disjoint and each belongs to one thread. The kernel is planned out of place. The places are
-        // written.
+        // SAFETY: ranges are disjoint and each belongs to one thread. The kernel never runs in place (`out_of_place`), and
+        // the places have been written.
         unsafe {
             out.write(range, |piece, to| {
                 for (to, at) in to.iter_mut().zip(piece) {
@@ -172,7 +172,7 @@ fn write_each<T: Element>(
 
 fn write_values<T: Element>(args: &KernelArgs<'_>, lines: Lines, dtype: DType) -> Result<()> {
     let (data, out) = (Source::<T>::of(args, lines.data), Sink::<T>::of(args, 0, dtype)?);
-    // SAFETY: the kernel is planned out of place, so nothing writes the input.
+    // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
     let value = |line: usize, place: u32| unsafe { data.at(lines.position(line, place as usize, lines.size)) };
     write_each(args, lines, &out, &value);
     Ok(())
@@ -193,7 +193,7 @@ fn of_number<T: Element>(number: f64, dtype: DType) -> T {
     element[0]
 }
 
-/// Writes to the chosen elements: 1, or input 0. Others become 0.
+/// Writes 1, or the values of input 0, to the places of the chosen elements. All other elements become 0.
 fn scatter<T: Element>(args: &KernelArgs<'_>, lines: Lines, dtype: DType) -> Result<()> {
     let out = Sink::<T>::of(args, 0, dtype)?;
     let places = Scratch::<u32>::of(args, 0, lines.n() * lines.k).written();
@@ -208,8 +208,8 @@ fn scatter<T: Element>(args: &KernelArgs<'_>, lines: Lines, dtype: DType) -> Res
     in_ranges(args.team, lines.n(), lines.k, &|range| {
         for line in range {
             for rank in 0..lines.k {
-                // SAFETY: the places of a line differ, and `in_ranges` gives a line to one thread. The kernel is planned out
-                // of place, so nothing writes the input. The places are written.
+                // SAFETY: the places of a line differ, and `in_ranges` gives a line to one thread. The kernel never runs in
+                // place (`out_of_place`), so nothing writes the input. The places are written.
                 unsafe {
                     let place = places.at(line * lines.k + rank) as usize;
                     let value = match lines.role {

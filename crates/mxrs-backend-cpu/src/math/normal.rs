@@ -1,16 +1,16 @@
 //! The distribution function of the standard normal distribution, `(1 + erf(x / √2)) / 2`.
 //!
-//! Let `t = |x| / √2`. Near 0, `erf(t)` is an odd polynomial. Farther out, `1 - erf(t) = e^(-r)`, where `r` is a polynomial in
-//! `t`, so that small results keep their digits. Both polynomials minimize the largest error of `erf`.
+//! Let `t = |x| / √2`. Near 0, `erf(t)` is an odd polynomial. Farther out, `1 - erf(t) = e^(-r)`, where `r` is a polynomial
+//! in `t`, so that small results keep their digits. Both polynomials minimize the largest error of `erf`.
 
 use super::exp::exp;
 use std::f32::consts::FRAC_1_SQRT_2;
 
-/// Where the second polynomial takes over.
+/// The value of `t` above which the second polynomial is used.
 const FAR: f32 = 0.927_734_4;
 
-/// The probability that a number with the standard normal distribution is below `x`. The error is at most 1.2e-7, and from -3 upward
-/// also at most 1e-5 of the result.
+/// The probability that a number with the standard normal distribution is below `x`. The error is at most 1.2e-7, and from
+/// -3 upward also at most 1e-5 of the result.
 #[inline(always)]
 pub fn normal_below(x: f32) -> f32 {
     let t = (x * FRAC_1_SQRT_2).abs();
@@ -22,7 +22,7 @@ pub fn normal_below(x: f32) -> f32 {
     let low = (-3.883_964_4e-3f32).mul_add(t, 2.425_462_2e-2);
     let r = high.mul_add(square, low).mul_add(t, -1.067_778_8e-1).mul_add(t, -6.348_467e-1);
     let r = r.mul_add(t, -1.287_175_1e-1).mul_add(t, -t);
-    // Half of the part beyond |x|, and half of the part between -|x| and |x|.
+    // The probability of a number above |x|: half of `1 - erf(t)`.
     let beyond = if t > FAR { 0.5 * exp(r) } else { 0.5 - 0.5 * erf };
     if x < 0.0 { beyond } else { 1.0 - beyond }
 }

@@ -1,4 +1,5 @@
-//! Arithmetic of two elements that kernels name, sums of gradients, and of any number of elements.
+//! The sum and the product of two elements, which other kernels use, and the operators that add gradients or any number of
+//! tensors.
 
 use super::loops::{fold, functions, zip};
 use super::{StepCall, StepResult, for_numbers};
@@ -11,7 +12,7 @@ functions! {
     Times<T: Number>(a, b) = a.times(b);
 }
 
-/// Returns the `Step` (the function of slices) of such a sum; `None` for other operators.
+/// Returns the `Step` (the function of slices) of an operator that adds tensors; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let level = call.level;
     Some(match call.name {

@@ -50,11 +50,11 @@ pub fn narrow_at<H: HalfFloat>(level: Level, from: &[f32], to: &mut [H]) {
     level.run(NarrowLoop(from, to));
 }
 
-/// Bits of the exponent of an `f32`, at the lowest one.
+/// Position of the lowest bit of the exponent of an `f32`.
 const EXPONENT: u32 = 23;
 /// The difference between the biases of the exponents of `f32` and `f16`.
 const BIAS: u32 = 112;
-/// Bits of the fraction that an `f32` has more than an `f16`.
+/// Number of bits by which the fraction of an `f32` is longer than that of an `f16`.
 const MORE: u32 = 13;
 
 impl HalfFloat for f16 {

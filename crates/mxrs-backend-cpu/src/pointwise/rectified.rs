@@ -1,5 +1,5 @@
 //! Functions with parameters that are linear on one side: `LeakyReLU` without gamma, `hard_sigmoid`, `smooth_l1`, their
-//! gradients, and the outputs of regression.
+//! gradients, and the outputs of regression operators.
 
 use super::convert::copy;
 use super::loops::{Binary, Unary, map, zip};
@@ -10,7 +10,8 @@ use mxrs_op::OpCall;
 use mxrs_ops::elemwise::formulas::{HardSigmoidParams, SmoothL1Params};
 use mxrs_ops::elemwise::leaky_relu::{LeakyReluParams, LeakyType, SELU_ALPHA, SELU_LAMBDA};
 
-/// Whether a call of an operator that is not pointwise with all parameters, or is not declared pointwise, has a [`Step`] here.
+/// Whether a call has a [`Step`] in this file. The declaration of the operator does not show that: some operators are
+/// pointwise only with some parameters, others are not declared pointwise.
 pub fn takes(call: &OpCall<'_>) -> bool {
     match call.op.name {
         "LeakyReLU" | "_backward_LeakyReLU" => call.params.get::<LeakyReluParams>().act_type != LeakyType::PRelu,
@@ -154,7 +155,7 @@ fn exponential<T: Float>(above: f64, below: f64) -> Exponential<T> {
     Exponential { above: T::from_f64(above), below: T::from_f64(below) }
 }
 
-/// Returns the `Step` (the function of slices) of such a function or of its gradient; `None` for other operators.
+/// Returns the `Step` (the function of slices) of a function of this file or of its gradient; `None` for other operators.
 pub fn step(call: &StepCall<'_>) -> Option<StepResult> {
     let level = call.level;
     let leaky = || {

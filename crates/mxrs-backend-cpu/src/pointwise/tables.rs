@@ -1,4 +1,5 @@
-//! The operators of `mxrs_ops::tables`. No function is named here: a new line of a table gets its kernel from these loops.
+//! The operators of `mxrs_ops::tables`. This file names no function: an operator that is added to a table gets its kernel
+//! from these loops.
 
 use super::loops::{Binary, Left, Right, cast, cast_mut};
 use super::real::Evaluate;

@@ -1,4 +1,4 @@
-//! Functions that `Activation` shares, and `clip` with its gradient.
+//! Functions of one element that `Activation` also uses, and `clip` with its gradient.
 
 use super::loops::{Binary, Unary, functions, map, zip};
 use super::{Step, StepCall, StepResult, for_floats};

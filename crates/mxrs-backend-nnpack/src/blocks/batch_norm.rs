@@ -1,8 +1,8 @@
 //! Batch normalization with the moving statistics, alone or followed by ReLU: `(x - mean) · scale + shift` per channel.
 //!
-//! The data keep their layout. In blocks of 16 channels a piece is one row of pixels of a block; in row-major order a
-//! piece is the contiguous run of one channel. Every run computes the scale again, in double precision, because the
-//! statistics may have changed since the last run.
+//! The data keep their layout. The work is divided into pieces: in blocks of 16 channels, a piece is one row of pixels of a
+//! block; in row-major order, a piece is the contiguous run of one channel. Every run computes the scale again, in double
+//! precision, because the statistics may have changed since the last run.
 
 use super::Fit;
 use super::pass::{Memory, Pass};
@@ -52,8 +52,8 @@ pub struct Run<'a> {
     pub factors: &'a Factors,
     /// The bounds that results are clamped to.
     pub bounds: Bounds,
-    /// Whether to store the results past the caches. Then `dst` must begin at a cache line, `len` must be a multiple of
-    /// 16, and `dst` must not be `src`.
+    /// Whether to store the results directly to memory, bypassing the caches. Then `dst` must begin at a cache line, `len`
+    /// must be a multiple of 16, and `dst` must not be `src`.
     pub past_caches: bool,
 }
 
@@ -89,7 +89,7 @@ pub fn fit(call: &OpCall<'_>, isa: Isa) -> Result<Fit, String> {
 }
 
 impl BatchNorm {
-    /// Number of values of one of the pieces into which each channel block of an image is cut, as the unit of work.
+    /// Number of values of one piece, the unit of work.
     fn piece_len(&self) -> usize {
         self.rows.map_or(self.inner, |rows| self.inner / rows * BLOCK)
     }
@@ -198,8 +198,8 @@ unsafe fn normalize_run<L: Lanes>(run: &Run<'_>) {
             let of = |values: &[f32; BLOCK]| L::load(values.as_ptr().add(lane));
             normalized(from.add(lane), [of(&mean), of(&scale), of(&shift)], bounds)
         };
-        // Each cache line is completed before the next one: parts of lines that are stored past the caches at different times
-        // are written to memory one by one.
+        // Each cache line is completed before the next one: if the parts of a line are stored at different times while
+        // bypassing the caches, each part is a separate write to memory.
         if run.past_caches {
             for start in (0..whole).step_by(BLOCK) {
                 for lane in (0..BLOCK).step_by(L::N) {

@@ -1,7 +1,8 @@
 //! Concatenation of images along their channels. Copies whole blocks where the channels of input and output line up;
 //! elsewhere, copies runs of channels of every pixel.
 //!
-//! A piece is a block of the output. This backend takes the call if at least one of the inputs is in blocks already.
+//! A piece, the unit of work, is a block of the output. This backend offers a kernel only if at least one of the inputs is
+//! in blocks already.
 
 use super::Fit;
 use super::pass::{Memory, Pass};

@@ -1,8 +1,9 @@
-//! Local response normalization across channels, `x · (knorm + alpha / nsize · Σ x'²)^-beta`.
+//! Local response normalization across channels, `x · (knorm + alpha / nsize · Σ x'²)^-beta`, where `x'` are the values of
+//! the `nsize` channels around that of `x`.
 //!
 //! A thread processes up to 16 pixels of an image at a time. For each pixel, the squares of all channels are first stored
-//! contiguously. A neighborhood that crosses a border between blocks of channels is then one contiguous, though unaligned,
-//! load.
+//! contiguously. So a neighborhood that crosses a border between blocks of channels is contiguous too, and is read by
+//! unaligned loads.
 
 use super::Fit;
 use super::pass::{Memory, Pass};

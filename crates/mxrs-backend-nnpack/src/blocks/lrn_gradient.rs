@@ -1,9 +1,9 @@
 //! The gradient of local response normalization across channels:
-//! `ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`. The sums run over the same
-//! neighborhoods as those of the normalization, which are symmetric.
+//! `ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`. Here `norm` is the bracket of
+//! the formula in [`super::lrn`]. The primed values are those of the neighboring channels: the sum runs over the same
+//! neighborhoods as in the normalization, because these are symmetric.
 //!
-//! The pixels of a piece, and how neighborhoods are read, are those of [`super::lrn`]. `norm` is computed again from
-//! the data.
+//! A piece has up to 16 pixels, and neighborhoods are read as in [`super::lrn`]. `norm` is computed again from the data.
 
 use super::Fit;
 use super::lrn::{Layer, TILE, clear_padding, over_neighbors};
@@ -32,8 +32,8 @@ struct Tile<'a> {
     data: *const f32,
     dst: *mut f32,
     pixels: usize,
-    /// Squares of the data, and terms of the second sum: [`Layer::stride`] values per pixel, with a block of zeros on
-    /// each side.
+    /// Squares of the data. Like `terms`, the terms of the sum in the gradient, they take [`Layer::stride`] values per
+    /// pixel, with a block of zeros on each side.
     squares: *mut f32,
     terms: *mut f32,
 }
@@ -97,7 +97,7 @@ unsafe fn gradient_of<L: Lanes>(tile: &Tile<'_>) {
         let lanes = |(block, pixel)| (0..BLOCK).step_by(L::N).map(move |lane| (block, pixel, lane));
         (0..layer.blocks()).flat_map(pixels).flat_map(lanes)
     };
-    // The places of a register in the tensors, and in the squares and terms.
+    // The two indices of a register's values: in the tensors, and in `squares` and `terms`.
     let at = |(block, pixel, lane): (usize, usize, usize)| {
         (block * plane + pixel * BLOCK + lane, pixel * stride + (block + 1) * BLOCK + lane)
     };

@@ -40,7 +40,7 @@ struct Fit {
     what: &'static str,
     /// Layout of the input `data_input`, or of all inputs of [`concat`] and [`lrn_gradient`]; the others are row-major.
     data: Layout,
-    /// Layouts of the inputs, if `data` does not say them.
+    /// Layouts of all inputs, if `data` alone does not determine them.
     inputs: Option<Vec<Layout>>,
     /// Layout of the first output. Hidden outputs are row-major.
     out: Layout,
@@ -89,8 +89,9 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, isa: Isa, threads: usize) -> Option<Res
 }
 
 fn check(call: &OpCall<'_>) -> Result<(), String> {
-    // Pooling and LRN compute the same in training as at inference: the gradient of pooling finds the largest pixel of
-    // each window itself, that of LRN computes the sums of squares again.
+    // Pooling and LRN compute the same in training as at inference, because they keep nothing for their gradients. The
+    // gradient of pooling finds the largest pixel of each window itself, and that of LRN computes the sums of squares
+    // again.
     let trains = ["Pooling", "LRN"].contains(&call.op.name) || call.op.name.starts_with("_backward_");
     if call.is_train && !trains {
         return Err("no kernel for training".into());

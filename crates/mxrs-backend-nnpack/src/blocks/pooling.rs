@@ -28,7 +28,7 @@ pub struct Cut {
     pub counted: usize,
 }
 
-/// The windows of an image.
+/// The rows and columns that the windows of an image cover.
 pub struct Lines {
     /// Height and width of the image.
     pub size: [usize; 2],
@@ -95,7 +95,8 @@ impl Lines {
         self.rows.len() * self.columns.len()
     }
 
-    /// The layout of a pooled image of these sizes: row-major if it has one pixel, where the memory is the same.
+    /// The layout of a pooled image of these sizes: row-major if it has one pixel, because then both layouts have the
+    /// channels in the same order.
     pub fn layout(sizes: [usize; 4]) -> Layout {
         if sizes[2..] == [1, 1] { Layout::RowMajor } else { blocked(sizes) }
     }

@@ -27,7 +27,7 @@ struct PoolingGradient {
     buffer_rows: usize,
     is_max: bool,
     is_mean: bool,
-    /// Whether the result is written past the caches.
+    /// Whether the result is written directly to memory, bypassing the caches.
     past_caches: bool,
     kernel: unsafe fn(&Plane<'_>),
 }
@@ -35,7 +35,8 @@ struct PoolingGradient {
 /// A plane whose gradient is computed.
 struct Plane<'a> {
     layer: &'a PoolingGradient,
-    /// The gradient and the result of each window, and the pixels; result and pixels only for max pooling.
+    /// The gradient of each window. `output` has the result of each window and `data` has the pixels; only max pooling uses
+    /// these two.
     ograd: *const f32,
     output: *const f32,
     data: *const f32,
@@ -95,7 +96,7 @@ impl PoolingGradient {
         self.lines.size[1] * BLOCK
     }
 
-    /// Copies the one window of a plane from a row-major tensor; padding channels become 0.
+    /// Copies the value of a plane's only window from a row-major tensor, as in global pooling. Padding channels become 0.
     ///
     /// # Safety
     /// `from` must have a value for each image and channel, and `piece` must be a piece of the output.
@@ -122,9 +123,10 @@ impl Pass for PoolingGradient {
         let mut buffer = vec![0.0f32; self.buffer_rows * self.row_len()];
         let (plane, windows) = (self.lines.size[0] * self.row_len(), self.lines.n_windows() * BLOCK);
         for piece in pieces {
-            // SAFETY: `piece < self.pieces()`, so the plane lies in the data and in the output, of which this thread alone
-            // writes it. Gradient and results of the windows are in blocks too, or have one window per channel. The buffer
-            // has the rows of a window. Only max pooling reads inputs 1 and 2, and then the call has them.
+            // SAFETY: `piece < self.pieces()`, so the plane lies in the data and in the output. Only this thread writes the
+            // plane of the output. The gradients and results of the windows are in blocks too, or there is one window per
+            // channel. The buffer has the rows of a window. Only max pooling reads inputs 1 and 2, and then the call has
+            // them.
             unsafe {
                 let of_windows = |input: usize| memory.inputs[input].add(piece * windows);
                 let pixels = |input: usize| self.pixel(memory.inputs[input], piece);

@@ -23,13 +23,13 @@ use std::ops::Range;
 
 /// Largest size in bytes of a band of a panel, so that it stays in the second-level cache.
 const BAND_BYTES: usize = 512 << 10;
-/// Size in bytes of a band of a panel and its data, beyond which the data of a band do not stay in the second-level cache
-/// until the next panel.
+/// Largest size in bytes of a band of a panel together with its input data. If it is larger, the input data do not stay in
+/// the second-level cache until the next panel reads them.
 const BAND_AND_DATA_BYTES: usize = 1 << 20;
-/// Time of a value that is read from the third-level cache, relative to a multiply-add.
+/// Time to read one value from the third-level cache, in multiply-adds.
 const READ_TIME: f64 = 4.0;
-/// Rows of the first convolution that are computed per row that is needed, at most. Beyond this, two separate
-/// convolutions are faster.
+/// Largest accepted ratio of the rows that the first convolution computes to the rows of its output. Rows in overlaps of
+/// bands are computed twice. Beyond this ratio, two separate convolutions are faster.
 const MOST_OVERLAP: f64 = 1.3;
 /// Largest number of bands of an image.
 const MOST_BANDS: usize = 64;
@@ -65,7 +65,7 @@ struct Memory {
 // excludes conflicting accesses.
 unsafe impl Sync for Memory {}
 
-/// The rows of the first convolution that the rows `rows` of the second one read.
+/// The output rows of the first convolution that the second one reads for its output rows `rows`.
 fn rows_read(second: &ConvProblem, rows: &Range<usize>) -> Range<usize> {
     let end = ((rows.end - 1) * second.stride.0 + (second.kh - 1) * second.dilate.0 + 1).saturating_sub(second.pad.0);
     let end = end.min(second.h);
@@ -305,7 +305,7 @@ mod tests {
             assert!(most_rows(&second, bands) * size * 32 * 4 <= BAND_BYTES);
             assert!(Panel::count(k) * bands > 1);
         }
-        // One row of a wide image fills the cache.
+        // Even one row of this wide image does not fit into the cache, so no number of bands is accepted.
         let [first, second] = problems(16, 32, 4096, 3, 1);
         assert_eq!(bands(&first, &second, 2), None);
     }

@@ -1,8 +1,8 @@
 //! Fully-connected layers of few rows. Such a layer takes as long as reading its weights. The weights are read once, in
 //! place, or from a packed bfloat16 copy if the settings select bfloat16.
 //!
-//! An output is the scalar product of two rows, kept in as many partial sums as a register holds. The kernel works on
-//! four rows of weights by a few rows of data at a time, in pieces that stay in the first-level cache. More than
+//! An output is the scalar product of two rows. It is computed as one partial sum per lane of a register. The kernel works
+//! on four rows of weights by a few rows of data at a time, in pieces that stay in the first-level cache. More than
 //! [`MOST_ROWS`] rows of data take several passes over the weights.
 
 use crate::convolve::{Convolve, Operands, part};
@@ -16,7 +16,7 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Most rows of data that share one pass over the weights.
+/// Largest number of rows of data that share one pass over the weights.
 pub const MOST_ROWS: usize = 16;
 /// Rows of weights per tile.
 const OUTPUTS: usize = 4;

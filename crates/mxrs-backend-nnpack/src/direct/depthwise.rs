@@ -18,7 +18,7 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Most pixels that share weights in registers.
+/// Largest number of pixels that share weights in registers.
 const PIXELS: usize = 8;
 /// Multiply-adds per thread below which another thread costs more than it saves.
 const SMALL: usize = 1 << 15;
@@ -88,10 +88,10 @@ impl Depthwise {
     /// Computes a row of outputs.
     ///
     /// # Safety
-    /// `row.src` must point to row `row.first_row` of a plane of the data that has all rows of the window which lie in the
-    /// image, `row.weights` to the windows of a block, `row.dst` and, if it is not
-    /// null, `row.sum` to a row of the output. No other thread may use this row of the output. `channels` is the number
-    /// of channels in the block that are not padding.
+    /// `row.src` must point to row `row.first_row` of a plane of the data. All rows of the image that the window covers
+    /// must be readable there. `row.weights` must point to the windows of a block. `row.dst` and, if it is not null,
+    /// `row.sum` must point to a row of the output. No other thread may use this row of the output. `channels` is the
+    /// number of channels in the block that are not padding.
     pub unsafe fn run_row(&self, row: &Row<'_>, channels: usize) {
         // SAFETY: `new` chose the kernel for this problem and for an `Isa`, which exists only if the processor has the
         // instructions. The kernel has written the row of `ow` pixels before the function reads it.
@@ -159,12 +159,12 @@ unsafe fn row_of<L: Lanes, const WIDTH: usize, const STRIDE: usize>(row: &Row<'_
     let top = row.y * p.stride.0;
     let first = p.pad.0.saturating_sub(top).div_ceil(p.dilate.0).min(p.kh);
     let end = (p.h + p.pad.0).saturating_sub(top).div_ceil(p.dilate.0).clamp(first, p.kh);
-    // With 16 registers, eight sums, their weights and an input do not fit.
+    // AVX2 has only 16 registers, too few for eight sums together with the weights and inputs of the unrolled loop.
     let most = if L::N == BLOCK { PIXELS } else { PIXELS / 2 };
     for lane in (0..BLOCK).step_by(L::N) {
         // SAFETY: `x` runs over the columns of the output, and over those of `inner` in groups of up to `PIXELS`.
         // `first..end` are the rows `ky` of the window with `0 <= top + ky * dilate - pad < p.h`, and `lane + L::N <=
-        // BLOCK`. The caller promises the rest of the contract.
+        // BLOCK`. The other conditions of `border` and `pixels` are those of this function.
         unsafe {
             for x in (0..inner.start).chain(inner.end..p.ow) {
                 border::<L, WIDTH>(row, first..end, x, lane);

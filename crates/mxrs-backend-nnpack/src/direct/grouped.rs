@@ -32,7 +32,8 @@ impl Groups {
         let fills = |merged: &usize| {
             groups.is_multiple_of(*merged) && (merged * c).is_multiple_of(BLOCK) && (merged * k).is_multiple_of(BLOCK)
         };
-        // If any number of groups fills whole blocks, then so does a power of two up to 16.
+        // If any number of merged groups fills whole blocks, then a power of two up to 16 does so too. So no larger number
+        // is tried.
         let merged = (1..=groups.min(BLOCK)).find(fills).unwrap_or(groups);
         Self { n: groups / merged, merged, c: merged * c, k: merged * k }
     }

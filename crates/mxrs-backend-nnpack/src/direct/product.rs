@@ -20,8 +20,8 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Number of blocks of a product that prefetch output. Each of them prefetches 16 cache lines; together they are the
-/// lines of about two groups of pixels.
+/// A product prefetches output while it adds up its first blocks of channels, 16 cache lines per block. This is the number
+/// of such blocks: two blocks prefetch about the lines of two groups of pixels.
 const LINES_OF_OUTPUT: usize = 2;
 
 /// A convolution prepared as a product.
@@ -32,7 +32,7 @@ pub struct ProductConv {
     pack: Option<Pack>,
     /// Copies the rows of a 1x1 window, multiplied by a factor per channel.
     pack_scaled: Option<PackScaled>,
-    /// The function that is applied to the outputs, which then fill the image.
+    /// The function that is applied to the outputs. Only a convolution whose outputs fill the image may have one.
     function: Option<Apply>,
     threads: usize,
     /// First pixel and number of pixels of each group of one image.
@@ -348,8 +348,8 @@ impl Share<'_> {
                         c_half_stride: plane,
                         add: !is_first || sum_is_here,
                         prefetch: if n_groups == 1 { next } else { std::ptr::null() },
-                        // With several groups, each of the first two products prefetches half of the next part. If the
-                        // weights are bfloat16, the first product prefetches the whole part.
+                        // With several groups, each of the first two products prefetches half of the weights that come
+                        // next. Bfloat16 weights take half the memory, so the first product prefetches all of them.
                         prefetch_lines: match i {
                             1 if conv.weights == Weights::Bfloat16 => (next, 0),
                             0 | 1 if n_groups > 1 => (next.wrapping_add(i * half), blocks.len()),

@@ -1,10 +1,10 @@
 //! Convolutions in groups of 4, 8 or 16 channels. Each output channel reads only the input channels of its group, which
 //! lie in the same block of 16.
 //!
-//! As products of whole blocks ([`super::grouped`]) most multiplications would be by zeros. Here, a register of 16 outputs
-//! takes one step per channel of a group: each value of the input is repeated for all outputs of its group, and multiplied
-//! by a register of weights. Threads share the rows of outputs; up to eight pixels are computed together, so that a
-//! register of weights is used eight times.
+//! If such a convolution were computed as products of whole blocks ([`super::grouped`]), most multiplications would be by
+//! zeros. Here, a register of 16 outputs takes one step per channel of a group: each value of the input is repeated for all
+//! outputs of its group, and multiplied by a register of weights. Threads share the rows of outputs; up to eight pixels are
+//! computed together, so that a register of weights is used eight times.
 
 use crate::convolve::{Convolve, Operands, part};
 use crate::dispatch::for_each_set;
@@ -19,7 +19,7 @@ use mxrs_sync::Team;
 use mxrs_types::Result;
 use std::ops::Range;
 
-/// Most pixels that share weights in registers.
+/// Largest number of pixels that share weights in registers.
 const PIXELS: usize = 8;
 /// Multiply-adds per thread below which another thread costs more than it saves.
 const SMALL: usize = 1 << 15;
@@ -66,7 +66,7 @@ fn of_stride<const GROUP: usize>(stride: usize, isa: Isa) -> unsafe fn(&Row<'_>)
     }
 }
 
-/// The number of channels of a group, of inputs and of outputs, if this algorithm takes a convolution of `c` input and
+/// The number of channels of a group, of inputs and of outputs, if this algorithm supports a convolution of `c` input and
 /// `k` output channels in `groups` groups.
 pub fn group_of(groups: usize, c: usize, k: usize) -> Option<usize> {
     let group = k / groups.max(1);
@@ -156,13 +156,14 @@ unsafe fn row_of<L: Lanes + Permute, const GROUP: usize, const STRIDE: usize>(ro
     let top = row.y * p.stride.0;
     let first = p.pad.0.saturating_sub(top).div_ceil(p.dilate.0).min(p.kh);
     let end = (p.h + p.pad.0).saturating_sub(top).div_ceil(p.dilate.0).clamp(first, p.kh);
-    // With 16 registers, eight sums, their weights, an index and an input do not fit.
+    // AVX2 has only 16 registers, too few for eight sums together with the weights, indices and inputs of the unrolled
+    // loop.
     let most = if L::N == BLOCK { PIXELS } else { PIXELS / 2 };
     let all = 0..p.kw;
     for lane in (0..BLOCK).step_by(L::N) {
         // SAFETY: `x` runs over the columns of the output, and over those of `inner` in groups of up to `PIXELS`, whose
         // windows have all columns in the image. For a pixel at the border, the columns are those that lie in the image.
-        // `lane + L::N <= BLOCK`. The caller promises the rest of the contract.
+        // `lane + L::N <= BLOCK`. The other conditions of `pixels` are those of this function.
         unsafe {
             for x in (0..inner.start).chain(inner.end..p.ow) {
                 let left = x * p.stride.1;
@@ -263,10 +264,10 @@ const fn of_groups(group: u32) -> [Indices; 8] {
     all
 }
 
-/// The operation that [`Lanes`] does not have.
+/// A permutation of the values of a register, which [`Lanes`] does not have.
 trait Permute: Lanes {
-    /// For each lane, the value at the index that the bits of `index` hold. Indices must be below 8 in the first eight
-    /// lanes of a register of [`INDICES`].
+    /// For each lane, the value of `self` at the index in the same lane of `index`, whose bits are those of an integer.
+    /// Registers of eight lanes use only the first eight indices of an entry of [`INDICES`], which are below 8.
     unsafe fn permuted(self, index: Self) -> Self;
 }
 

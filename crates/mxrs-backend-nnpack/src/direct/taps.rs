@@ -61,8 +61,8 @@ impl TapConv {
         for c in 0..p.c {
             for ky in 0..p.kh {
                 let y = (oy * p.stride.0 + ky).wrapping_sub(p.pad.0);
-                // SAFETY: `c * kh + ky` is a row of the scratch memory, whose `row_len` values are `before + inside`
-                // and the rest. Row `y < p.h` of channel `c` has `p.w >= inside` values.
+                // SAFETY: `c * kh + ky` is a row of the scratch memory, whose `row_len` values are `before + inside` values
+                // and the zeros after them. Row `y < p.h` of channel `c` has `p.w >= inside` values.
                 unsafe {
                     let to = to.add((c * p.kh + ky) * self.row_len);
                     if y >= p.h {

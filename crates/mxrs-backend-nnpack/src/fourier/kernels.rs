@@ -11,7 +11,7 @@ use mxrs_processor::Isa;
 type Input = unsafe fn(&Inputs);
 type Output = unsafe fn(&Outputs<'_>);
 
-/// Returns the transforms of a tile, for a window that it takes.
+/// Returns the transforms of a tile, for a window that it supports.
 pub(super) fn transforms(tile: Tile, kernel: [usize; 2], isa: Isa) -> Transforms {
     let (input, output): (Input, Output) = match tile {
         Tile::Eight => (input_of::<8>(isa), output_of::<8>(isa)),

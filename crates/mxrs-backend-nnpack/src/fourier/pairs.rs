@@ -25,14 +25,14 @@ pub(super) fn factors(n: usize) -> Factors {
     Factors { real: REAL, complex: (n / 2 - 1) * (n + 2) }
 }
 
-/// Index among the complex frequencies: that of frequency `k` (at least 1) of one of the first two rows.
+/// Returns the index, among the complex frequencies, of frequency `k` (at least 1) of one of the first two rows.
 #[inline(always)]
 pub(super) fn of_row(n: usize, row: usize, k: usize) -> usize {
     row * (n / 2 - 1) + k - 1
 }
 
-/// Index among the complex frequencies: that of the first one of a pair of rows. `p` (at least 1) is the pair's
-/// vertical frequency.
+/// Returns the index, among the complex frequencies, of the first frequency of a pair of rows. `p` (at least 1) is the
+/// pair's vertical frequency.
 #[inline(always)]
 pub(super) fn of_pair(n: usize, p: usize) -> usize {
     n - 2 + (p - 1) * n

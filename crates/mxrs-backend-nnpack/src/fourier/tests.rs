@@ -8,7 +8,7 @@ use crate::tiles::pack::{MAX_TAPS, Transform};
 use crate::tiles::strip::{BUFFER_STRIDE, Inputs};
 use std::f64::consts::TAU;
 
-/// Windows for all tests. Each tile is tested with the windows that it takes.
+/// Windows for all tests. Each tile is tested with the windows that it supports.
 const KERNELS: [[usize; 2]; 9] = [[3, 3], [5, 5], [7, 7], [9, 9], [11, 11], [4, 2], [6, 8], [1, 11], [5, 1]];
 
 fn tiles_for(kernel: [usize; 2]) -> impl Iterator<Item = Tile> {

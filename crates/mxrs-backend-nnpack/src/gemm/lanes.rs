@@ -15,14 +15,14 @@ pub(crate) trait Lanes: Copy {
     unsafe fn load(from: *const f32) -> Self;
     /// Writes `N` values at any alignment.
     unsafe fn store(self, to: *mut f32);
-    /// Writes `N` values past the caches if the processor can, for memory that is not read soon. `to` must be aligned
-    /// to the register. Other threads see the values after [`Self::drain`].
+    /// Writes `N` values directly to memory, bypassing the caches, if the processor can. Meant for values that are not read
+    /// soon. `to` must be aligned to the register. Other threads see the values after [`Self::drain`].
     #[inline(always)]
     unsafe fn store_past(self, to: *mut f32) {
         // SAFETY: the caller promises `N` writable values, which is the contract of `store`.
         unsafe { self.store(to) }
     }
-    /// Waits until values stored past the caches are visible to other threads.
+    /// Waits until the values of [`Self::store_past`] are visible to other threads.
     #[inline(always)]
     fn drain() {}
     /// Reads `N` bfloat16 values at any alignment.
@@ -277,8 +277,8 @@ mod x86 {
         }
     }
 
-    /// Writes 8 values as bfloat16. Adds half the value of the last kept bit, or just less than half if that bit is 0,
-    /// and cuts off the lower 16 bits. A NaN gets its quiet bit set, so that it is still a NaN afterward.
+    /// Writes 8 values as bfloat16. Adds half the value of the last kept bit, or just less than half if that bit is 0 (ties
+    /// round to even), and cuts off the lower 16 bits. A NaN gets its quiet bit set, so that it is still a NaN afterward.
     #[inline(always)]
     unsafe fn narrow_8(x: __m256, to: *mut u16) {
         // SAFETY: the caller promises 8 writable values (16 bytes), and is compiled for AVX2. The store takes any

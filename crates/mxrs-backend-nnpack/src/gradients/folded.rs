@@ -1,6 +1,7 @@
-//! The gradient of the weights for few input channels and a stride, as in the first layer of many networks. Pixels within
-//! one stride become channels: a convolution of 3 channels by 7x7 with a stride of 2 is one of 12 channels by 4x4 with a
-//! stride of 1, to which Winograd's algorithms apply ([`TileSums`]). That takes a third of the multiplications.
+//! The gradient of the weights for few input channels and a stride, as in the first layer of many networks. The pixels
+//! within one stride are folded into channels: a convolution of 3 channels by 7x7 with a stride of 2 is one of 12 channels
+//! by 4x4 with a stride of 1, to which Winograd's algorithms apply ([`TileSums`]). That takes a third of the
+//! multiplications of a direct sum.
 //!
 //! ```text
 //! folded[(c * sy + ry) * sx + rx][i][j] = data[c][sy * i + ry - pad][sx * j + rx - pad], or 0 outside the image
@@ -118,7 +119,7 @@ impl FoldedSums {
         for block in 0..blocks {
             // SAFETY: the block and the row exist, so these `row_len` values lie in the folded image.
             let to = unsafe { to.add((block * q.h + i) * row_len) };
-            // SAFETY: as above; only this thread uses the row.
+            // SAFETY: the row has `row_len` values, and only this thread uses it.
             unsafe { to.write_bytes(0, row_len) }
             for channel in block * BLOCK..((block + 1) * BLOCK).min(q.c) {
                 let (c, ry, rx) = (channel / (sx * sy), channel / sx % sy, channel % sx);

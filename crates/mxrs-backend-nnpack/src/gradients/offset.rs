@@ -1,6 +1,6 @@
-//! `_backward_Convolution_offset` on blocks of channels. [`Reach`] cuts each plane of the output's gradient into
-//! rectangular pieces. One pass over the gradient sums the pixels of each piece. Then these sums are multiplied with
-//! the weights.
+//! The gradient of an offset that is added to a convolution's data (`_backward_Convolution_offset`), on blocks of channels.
+//! [`Reach`] cuts each plane of the output's gradient into rectangular pieces. One pass over the gradient sums the pixels
+//! of each piece. Then these sums are multiplied with the weights.
 
 use super::Chosen;
 use crate::choose::UNMEASURED;

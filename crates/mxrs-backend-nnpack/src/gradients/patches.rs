@@ -25,7 +25,7 @@ use std::ops::Range;
 const PIXELS: usize = 128;
 /// Largest number of parts that are summed separately, and so of threads.
 const PARTS: usize = 32;
-/// Largest number of values of all sums together. Fewer parts are made where each has many sums.
+/// Largest number of values of all sums together. If each part has many sums, fewer parts are made.
 const SUMS: usize = 2 << 20;
 /// Largest number of values that are copied at a time.
 const WIDEST: usize = 16;
@@ -223,7 +223,7 @@ impl PatchSums {
         let columns = piece.columns.len();
         let run = |(i, row): (usize, usize)| Run { g: at(row), x: i * columns * self.row, len: columns };
         let runs: Vec<Run> = piece.rows.clone().enumerate().map(run).collect();
-        // The columns of a tile stay in the first-level cache while all output channels pass by.
+        // The columns of a tile stay in the first-level cache while they are multiplied with all output channels.
         for column in (0..self.row).step_by(COLUMNS) {
             for block in 0..blocks {
                 // SAFETY: `block` is one of the gradient, and the runs are pixels of the piece. Tiles end at `row`, which

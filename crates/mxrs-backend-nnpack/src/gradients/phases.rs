@@ -44,9 +44,9 @@ pub struct Phase {
 const MOST_ZEROS: usize = 8;
 
 impl Line {
-    /// The convolution of the pixels `phase`, `phase + stride` and so on. If the first of these pixels depends only on
-    /// pixels of the output's gradient after its first pixel, the convolution would need negative padding; instead it has
-    /// taps of zeros before the others. `None` if that would be too many.
+    /// The convolution of the pixels `phase`, `phase + stride` and so on. If the first of these pixels does not depend on
+    /// the first pixel of the output's gradient, but only on later ones, the convolution would need negative padding.
+    /// Instead, taps of zeros are put before the others. Returns `None` if more than [`MOST_ZEROS`] of them are needed.
     fn new(window: usize, [stride, pad, dilate]: [usize; 3], phase: usize) -> Option<Self> {
         // Pixel `phase + stride * i` depends on pixel `i + (phase + pad - dilate * t) / stride` of the output's gradient
         // through tap `t`, if the division is exact.

@@ -7,9 +7,10 @@
 //! With a stride across, the pixels of the data that a tap needs are copied, so that they are neighbors. Otherwise rows of
 //! few pixels would be summed one by one, and half of the sets of the first-level cache would stay unused.
 //!
-//! Pixels are processed in pieces of a few hundred, which stay in the caches while all channels are computed. The sums
-//! are kept in scratch memory, in the order output channel, tap, input channel, or in the output if it has that order.
-//! Each thread computes its own sums, over all pixels in one order.
+//! Pixels are processed in pieces of a few hundred, which stay in the caches while all channels are computed. The sums are
+//! kept in scratch memory, in the order output channel, tap, input channel, or in the output if it has that order. Each sum
+//! is computed by one thread, over all pixels in a fixed order. So the bits of the result do not depend on the number of
+//! threads.
 
 use super::gather::{Gather, gather};
 use super::outer::{COLUMNS, FETCHED, Outer, Run, Sums};

@@ -88,8 +88,8 @@ impl TileSums {
         Self::in_blocks(p, variant, isa, 1, [OWN_BLOCK_BYTES; 2])
     }
 
-    /// Prepares the gradient with blocks of tiles of at most these sizes in bytes: if all tiles form one block, and
-    /// otherwise.
+    /// Prepares the gradient. `bytes` has two largest sizes of a block of tiles: if all tiles fit into the first, they form
+    /// one block; otherwise each block takes at most the second.
     fn in_blocks(p: &ConvProblem, variant: Variant, isa: Isa, threads: usize, bytes: [usize; 2]) -> Result<Self> {
         let of_data = of_data(variant, isa, p.data);
         let factors = of_data.factors.real;

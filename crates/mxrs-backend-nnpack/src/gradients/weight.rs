@@ -37,8 +37,8 @@ pub fn choose(p: &ConvProblem, context: &GradientContext<'_>) -> Result<Chosen, 
     if p.c < BLOCK {
         return Ok(few_channels(p, context));
     }
-    // Sums over bfloat16 pixels are left to a vendor library. Sums over bfloat16 tiles may use all tile sizes: larger
-    // tiles round more, but bfloat16 values have only three digits anyway.
+    // Sums over bfloat16 pixels are left to a vendor library. Sums over bfloat16 tiles may use all tile sizes: larger tiles
+    // round more, but bfloat16 values have only about three decimal digits anyway.
     let is_bf16 = p.data == Data::Bf16Pixels;
     let sums = if is_bf16 { f64::INFINITY } else { pixels(p, threads, rates) };
     let fits = |variant: &Variant| p.stride == (1, 1) && p.is_dense() && variant.kernel() == [p.kh, p.kw];

@@ -9,7 +9,7 @@ use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::quant::quantized_elemwise_add::{self, QuantizedAddParams};
 use mxrs_types::{DType, Result};
 
-/// A run of elements of both sides.
+/// Consecutive elements of the two tensors that are added (`sides`), and where their sums are stored.
 struct Run {
     sides: [*const u8; 2],
     dst: *mut u8,
@@ -33,10 +33,11 @@ unsafe fn add<A: Number, B: Number, O: Number>(run: &Run) {
     }
 }
 
-/// Elements that threads share at a time.
+/// Number of elements of a piece. Threads share the pieces.
 const PIECE: usize = 1024;
 
-/// Looks at a call; `None` if it is for another module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     (call.op.name == quantized_elemwise_add::NAME).then(|| fit(call, context))
 }

@@ -16,7 +16,7 @@ pub enum Order {
     One,
     /// Channels are the last axis in memory, of this size.
     Last(usize),
-    /// `channels` planes of `inner` elements each, again and again.
+    /// For each image, `channels` planes of `inner` elements each.
     Planes {
         /// Number of channels.
         channels: usize,
@@ -57,7 +57,7 @@ for_each_level! {
     fn many [A: Value, O: Number] [A, O]: unsafe fn(run: &Run<'_>) = convert_many
 }
 
-/// A type that is read: those of [`Number`], and int32.
+/// A type of elements that the loops read: the types of [`Number`], and int32.
 trait Value: Copy + 'static {
     fn value(self) -> f32;
 }
@@ -107,7 +107,7 @@ unsafe fn convert_many<A: Value, O: Number>(run: &Run<'_>) {
         // SAFETY: the length is a multiple of `n`, so this pixel has `n` elements in the run.
         let (src, dst) = unsafe { (run.src.cast::<A>().add(first), run.dst.cast::<O>().add(first)) };
         for i in 0..n {
-            // SAFETY: `i < n`, as said above.
+            // SAFETY: `i < n`, and this pixel has `n` elements in the run.
             unsafe { *dst.add(i) = O::of(bounded((*src.add(i)).value() * run.scale[i] + shift[i], run.low)) }
         }
     }

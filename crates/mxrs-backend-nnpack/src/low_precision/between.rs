@@ -16,7 +16,7 @@ use mxrs_types::{DType, Error, Layout, Result};
 
 /// Computes scales, shifts and bound from the inputs of a run.
 type Fill = Box<dyn Fn(&KernelArgs<'_>) -> Factors + Send + Sync>;
-/// The ranges that a run reports.
+/// Computes the values of the other outputs of a call, such as the range of a quantized result.
 type Report = Box<dyn Fn(&KernelArgs<'_>) -> Vec<Range> + Send + Sync>;
 
 /// What a call computes.
@@ -28,7 +28,8 @@ struct Fit {
     report: Report,
 }
 
-/// Looks at a call; `None` if it is for another module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let fit = match call.op.name {
         "_contrib_quantize_v2" => quantize(call),
@@ -88,7 +89,7 @@ fn quantize(call: &OpCall<'_>) -> Result<Fit, String> {
     })
 }
 
-/// The layout and the order of data with a single range, or with a range per position along axis 1.
+/// The layout and the order of quantized data, which have a single range, or one range per position along axis 1.
 fn with_ranges(call: &OpCall<'_>, layout: Layout) -> (Layout, Order) {
     match call.inputs[1].shape.n_elements() {
         1 => (layout, Order::One),
@@ -96,7 +97,8 @@ fn with_ranges(call: &OpCall<'_>, layout: Layout) -> (Layout, Order) {
     }
 }
 
-/// The scales that convert integers of this type with these ranges to `per_unit` times their real values.
+/// The scales of a call whose data have type `dtype` and the ranges that follow them in the inputs. A scale converts an
+/// integer to its real value times `per_unit`.
 fn scales(args: &KernelArgs<'_>, dtype: DType, per_unit: f64) -> Factors {
     let scale: Vec<f32> = ranges(args, 1).map(|range| (range.quantum(dtype) * per_unit) as f32).collect();
     Factors { shift: vec![0.0; scale.len()], scale, low: f32::NEG_INFINITY }
@@ -115,7 +117,7 @@ fn requantized(call: &OpCall<'_>) -> Result<Fit, String> {
 }
 
 fn dequantize(call: &OpCall<'_>) -> Result<Fit, String> {
-    // Readers of float32 tensors do not expect channels last.
+    // The output is row-major, because readers of float32 tensors do not expect channels last.
     let (layout, order) = with_ranges(call, Layout::RowMajor);
     let dtype = call.inputs[0].dtype;
     Ok(Fit {
@@ -146,7 +148,8 @@ fn flatten(call: &OpCall<'_>) -> Result<Fit, String> {
     Ok(same(call, "flatten", Layout::RowMajor, f32::NEG_INFINITY))
 }
 
-/// Scale and shift of each channel: `(x · quantum - mean) · gamma / √(var + eps) + beta`, times `per_unit`.
+/// Scale and shift of each channel, which compute `(x · quantum - mean) · gamma / √(var + eps) + beta`, times `per_unit`.
+/// `quantum` is the real value of 1 in quantized data, and 1 in other data.
 fn normalization(
     args: &KernelArgs<'_>,
     p: &BatchNormParams,
@@ -201,7 +204,8 @@ fn batch_norm(call: &OpCall<'_>) -> Result<Fit, String> {
         "_sg_bn_relu" => ("bn_relu", 0.0),
         _ => ("batch_norm", f32::NEG_INFINITY),
     };
-    // The other outputs are the mean and the inverse of the deviation of each channel.
+    // The other two outputs are the mean and the inverse standard deviation of each channel. They are returned as `min` and
+    // `max`.
     let eps = p.eps;
     let statistics = move |args: &KernelArgs<'_>| {
         let each = floats(args, 3).iter().zip(floats(args, 4));

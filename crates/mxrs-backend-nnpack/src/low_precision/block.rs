@@ -43,7 +43,7 @@ pub struct Block<'a> {
     /// Squares of the panel per step: 1 or 2.
     pub squares: usize,
     /// For each column of the panel, the sum of its weights times 128. Read only for signed data on processors that
-    /// multiply unsigned bytes.
+    /// multiply unsigned bytes: there, 128 is added to the data, and this product is subtracted from the sum.
     pub corrections: *const i32,
 }
 

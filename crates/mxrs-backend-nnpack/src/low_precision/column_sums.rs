@@ -12,7 +12,8 @@ use mxrs_op::{KernelArgs, OpCall};
 use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_types::{DType, Layout, Result};
 
-/// Parts of the pixels, whose sums are added in their order.
+/// Number of parts into which the pixels are cut. The sums of the parts are added in their order, so the bits of the result
+/// do not depend on the number of threads.
 pub const PARTS: usize = 32;
 /// Pixels whose sums are added up in float32 before they are added in float64.
 const PARTIAL: usize = 128;
@@ -45,7 +46,8 @@ unsafe fn add(run: &mut Run<'_>) {
     }
 }
 
-/// Looks at a call; `None` if it is for another module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let is_image = match call.op.name {
         "_backward_Convolution_bias" => !call.params.get::<ConvolutionParams>().is_channels_last(),

@@ -4,11 +4,11 @@ use super::block::{PANEL, SQUARE, STEP};
 
 /// How many bfloat16 values a step of the product consumes. A step has [`STEP`] bytes.
 pub const STEP_NUMBERS: usize = STEP / 2;
-/// The offset of a value that is 0.
+/// An offset that stands for the value 0, which is not read from the weights.
 pub const ZERO: usize = usize::MAX;
 
-/// Writes a panel. Value `i` of column `j` is `from[offsets[i] + j * apart]`; it is 0 if the offset is [`ZERO`]. There are whole
-/// steps of offsets. A column that does not exist is zeros.
+/// Writes a panel. Value `i` of column `j` is `from[offsets[i] + j * apart]`; it is 0 if the offset is [`ZERO`]. The number
+/// of offsets must be a multiple of [`STEP_NUMBERS`]. Columns from `columns` on are zeros.
 pub fn fill_panel(from: &[u16], offsets: &[usize], apart: usize, columns: usize, to: &mut [u16]) {
     let squares = columns.div_ceil(SQUARE).min(PANEL / SQUARE);
     let lines = to.chunks_exact_mut(STEP_NUMBERS);

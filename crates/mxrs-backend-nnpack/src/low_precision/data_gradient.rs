@@ -18,7 +18,8 @@ use mxrs_sync::Team;
 use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 
-/// Looks at a call; `None` if another module should.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let is_image = match call.op.name {
         "_backward_Convolution_data" => true,
@@ -59,7 +60,7 @@ fn sizes(p: &Problem) -> [usize; 4] {
 
 /// The products of all phases.
 struct Phases {
-    /// Each with the first byte of its weights.
+    /// The product of each phase, and the offset in bytes of its packed weights.
     products: Vec<(Product, usize)>,
     /// Whether some pixels are in no phase.
     leaves_pixels: bool,
@@ -77,7 +78,7 @@ impl Compute for Phases {
     unsafe fn run(&self, memory: &Memory<'_>, team: &Team) {
         let output = memory.output;
         let (dst, sum) = (Shared(output.dst), Shared(output.sum.cast_mut()));
-        // Pixels that are in no phase have no products: they are 0 or those of the tensor that is added.
+        // No product writes the pixels that are in no phase. They become 0, or the pixels of the tensor that is added.
         if self.leaves_pixels && !std::ptr::eq(output.dst, output.sum) {
             in_parts(team, self.threads, self.n_bytes.div_ceil(PIECE), PIECE, &|part| {
                 let first = part.start * PIECE;
@@ -94,16 +95,17 @@ impl Compute for Phases {
         let output = Output { row_step: self.step * output.channels, ..*output };
         for (product, start) in &self.products {
             let weights = memory.weights.wrapping_add(*start);
-            // SAFETY: the weights of the phase begin at `start`. Phases have different pixels. The caller promises the rest.
+            // SAFETY: the weights of the phase begin at `start`. Phases have different pixels. The caller promises the
+            // other tensors.
             unsafe { product.run(&Memory { weights, output: &output, ..*memory }, team) }
         }
     }
 }
 
-/// Bytes of the output that threads share at a time.
+/// Number of bytes of a piece of the output. Threads share the pieces.
 const PIECE: usize = 1 << 14;
 
-/// There is no bias.
+/// The [`Channels`] of a gradient: no bias, and factors of 1.
 struct NoBias;
 
 impl Channels for NoBias {

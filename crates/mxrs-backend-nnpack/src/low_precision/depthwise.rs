@@ -40,13 +40,13 @@ struct Part<'a> {
     channels: Range<usize>,
 }
 
-/// A type that is multiplied: how a value and a weight are multiplied and added to a sum, whose bits are stored.
+/// A type of data. It defines how the product of a value and a weight is added to a sum.
 trait Term: Number {
     /// The type of the sum and of the weights.
     type Sum: Copy + Default;
     /// `sum + value * weight`.
     fn add(sum: Self::Sum, value: Self, weight: Self::Sum) -> Self::Sum;
-    /// The bits of a sum.
+    /// The bits of a sum, in the form in which [`Sums`] stores them.
     fn bits(sum: Self::Sum) -> u32;
 }
 

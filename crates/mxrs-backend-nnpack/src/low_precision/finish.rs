@@ -19,9 +19,11 @@ pub struct Output {
     pub channels: usize,
     /// Distance in values between the pixels of neighboring rows of sums.
     pub row_step: usize,
-    /// Whether whole cache lines are stored past the caches, because they are evicted before they are read.
+    /// Whether whole cache lines are stored directly to memory, bypassing the caches, because they would be evicted before
+    /// they are read.
     pub past_caches: bool,
-    /// A factor for each channel. [`Rule::Bf16`] and [`Rule::Sums`] do not need it; it must be 1 for the former.
+    /// A factor for each channel. [`Rule::Sums`] does not read it. For [`Rule::Bf16`] it must be 1, because only some
+    /// kernels multiply by it.
     pub scales: *const f32,
     /// The bias of each channel: int32 for [`Rule::Sums`], else float32.
     pub bias: *const f32,
@@ -42,17 +44,18 @@ unsafe impl Sync for Output {}
 /// Which conversion stores the sums. Scales and bias have values for all squares of 16 channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Sums of bfloat16: bias, sum and bounds, stored as bfloat16.
+    /// Sums of bfloat16 products: adds the bias and a tensor, applies the bounds, and stores as bfloat16.
     Bf16,
-    /// Sums of bytes: scale, bias, sum of this type if there is one, bounds, stored as the second type.
+    /// Sums of products of bytes: scales, adds the bias and a tensor of the first type if there is one, applies the bounds,
+    /// and stores as the second type.
     Bytes(Option<DType>, DType),
-    /// Sums of bytes as they are, plus an integer bias.
+    /// Sums of products of bytes: adds an integer bias and stores as int32.
     Sums,
 }
 
 /// Rows of sums to store.
 pub struct Stored<'a> {
-    /// Where to.
+    /// The output that the sums are stored to.
     pub output: &'a Output,
     /// The first row of sums.
     pub sums: *const u32,
@@ -105,7 +108,7 @@ for_each_level! {
     fn counted: unsafe fn(s: &Stored<'_>) = store_counts
 }
 
-/// The function for these types.
+/// Returns the function that stores sums of type `S` as values of type `O`, after adding a tensor of type `A`.
 #[cfg(target_arch = "x86_64")]
 fn stored<S, A, O>(level: Level) -> Store
 where
@@ -119,7 +122,7 @@ where
     }
 }
 
-/// The function for these types.
+/// Returns the function that stores sums of type `S` as values of type `O`, after adding a tensor of type `A`.
 #[cfg(not(target_arch = "x86_64"))]
 fn stored<S: Total, A: Number, O: Number>(level: Level) -> Store {
     looped::<S, A, O>(level)

@@ -72,7 +72,7 @@ impl Number512 for bf16 {
     unsafe fn write(x: __m512, at: *mut Self, mask: __mmask16) {
         // SAFETY: the caller promises instructions and memory; other numbers are not accessed.
         unsafe {
-            // As `mxrs_types::bfloat16::narrow`.
+            // Rounds as `mxrs_types::bfloat16::narrow` does.
             let bits = _mm512_castps_si512(x);
             let high = _mm512_srli_epi32::<16>(bits);
             let odd = _mm512_and_si512(high, _mm512_set1_epi32(1));
@@ -153,7 +153,7 @@ pub unsafe fn store<S: Sums512, A: Number512, O: Number512>(s: &Stored<'_>) {
                 if !o.sum.is_null() {
                     x = _mm512_fmadd_ps(A::read(o.sum.cast::<A>().add(at), masks[half]), sum_scale, x);
                 }
-                // The second operand is the result for NaN.
+                // For NaN, these instructions return their second operand, so a NaN in `x` stays a NaN.
                 let x = _mm512_min_ps(high, _mm512_max_ps(low, x));
                 O::write(x, o.dst.cast::<O>().add(at), masks[half]);
             }
@@ -191,7 +191,7 @@ pub unsafe fn store_pairs(s: &Stored<'_>) {
                 x[0] = _mm512_add_ps(x[0], wide(_mm512_castsi512_si256(both)));
                 x[1] = _mm512_add_ps(x[1], wide(_mm512_extracti64x4_epi64::<1>(both)));
             }
-            // The second operand is the result for NaN.
+            // For NaN, these instructions return their second operand, so a NaN in `x` stays a NaN.
             let [a, b] = [_mm512_min_ps(high, _mm512_max_ps(low, x[0])), _mm512_min_ps(high, _mm512_max_ps(low, x[1]))];
             let pairs: __m512i = std::mem::transmute(_mm512_cvtne2ps_pbh(b, a));
             let to = o.dst.cast::<bf16>().add(at);

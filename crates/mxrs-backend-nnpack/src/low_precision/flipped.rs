@@ -1,8 +1,8 @@
 //! The packed form of weights for the gradient of the data.
 //!
 //! The gradient of the data is a convolution of the output's gradient for each [phase](Phase): its output channels are the
-//! input channels of the weights, and it sees some taps of the window in reverse order. The panels of all phases follow
-//! each other.
+//! input channels of the weights, and its window has some of the original taps, in reverse order. The panels of all phases
+//! follow each other.
 
 use super::block::{PANEL, SQUARE, STEP};
 use super::columns::{STEP_NUMBERS, ZERO, fill_panel};
@@ -23,9 +23,9 @@ pub struct PhaseForm {
     phase: Phase,
     window: [usize; 2],
     merged: bool,
-    /// Bytes before its panels.
+    /// Offset in bytes of the phase's panels in the packed weights.
     pub start: usize,
-    /// Bytes of its panels.
+    /// Number of bytes of the phase's panels.
     pub n_bytes: usize,
 }
 

@@ -66,7 +66,7 @@ impl Problem {
     }
 }
 
-/// The runs of a sum: how many, and values of each.
+/// The runs that a sum consists of: their number and their length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runs {
     /// Number of runs.
@@ -76,7 +76,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The runs of a window, whose rows are single runs if `merged`.
+    /// The runs of a window: one per row if `merged`, otherwise one per pixel.
     pub fn new(c: usize, [kh, kw]: [usize; 2], merged: bool) -> Self {
         if merged { Self { n: kh, len: kw * c } } else { Self { n: kh * kw, len: c } }
     }
@@ -132,11 +132,11 @@ pub struct Tile {
     pub at: usize,
     /// Number of rows.
     pub len: usize,
-    /// Rows at the beginning that the tile before computes too.
+    /// Number of rows at the beginning that the previous tile computes too.
     pub skip: usize,
     /// Image of the tile.
     pub image: usize,
-    /// Row of the image, or the first row if the rows of a piece are one line.
+    /// Output row of the tile. If all rows of the piece form one line (`is_one_line`), the first row of the piece.
     pub y: usize,
     /// Index of the first row of the tile in its line.
     pub first: usize,
@@ -153,15 +153,16 @@ pub struct Target {
     pub pixel: usize,
 }
 
-/// Bytes of the rows of a piece, so that they stay in the second-level cache while the panels pass by.
+/// Bytes of the rows of a piece, so that they stay in the second-level cache while they are multiplied by all panels.
 const PIECE_BYTES: usize = 256 << 10;
-/// Bytes of the rows of two tiles that stay in the first cache while panels pass by.
+/// Largest size in bytes of the rows of two tiles that stay in the first-level cache while they are multiplied by all
+/// panels.
 const NEAR_BYTES: usize = 26 << 10;
-/// Bytes of panels that stay in the second-level cache while rows pass by.
+/// Largest size in bytes of all panels that stay in the second-level cache while the rows are multiplied by them.
 const FAR_BYTES: usize = 1 << 20;
-/// Output rows up to this width are computed together, so that tiles have enough rows.
+/// Largest width of an output whose rows are computed together as one line, so that tiles have enough rows.
 const NARROW: usize = 8;
-/// Pieces for each thread, so that threads finish at about the same time.
+/// Number of pieces that are wanted for each thread, so that threads finish at about the same time.
 const SHARES: usize = 4;
 
 /// A problem, with everything that follows from it.
@@ -179,13 +180,15 @@ pub struct Geometry {
     pub row_bytes: usize,
     /// Pixels of a row of the source: of the data, or of a strip.
     pub width: usize,
-    /// Whether all rows of a piece are one line, in which some rows are not output pixels.
+    /// Whether all rows of a piece form one line across the ends of the image's rows. The rows at these ends are not output
+    /// pixels; their sums are not stored.
     is_one_line: bool,
     /// Images, rows and columns of a piece.
     piece: [usize; 3],
     /// Number of groups that the panels are divided into.
     pub panel_groups: usize,
-    /// Whether all panels pass by a few rows, which stay in the first cache. If not, all rows pass by one panel.
+    /// Whether a few rows, which stay in the first-level cache, are multiplied by all panels before the next rows. If not,
+    /// all rows are multiplied by one panel before the next panel.
     pub is_by_rows: bool,
     /// Which pixels of the output are computed, if they are not all.
     spread: Option<Spread>,
@@ -246,7 +249,7 @@ impl Geometry {
         if threads > 1 && geometry.pieces() < wanted {
             geometry.panel_groups = wanted.div_ceil(geometry.pieces()).min(panels);
         }
-        // The input pixels of two tiles: a row of the window for each row of the image that the window covers.
+        // Bytes of the input that two tiles read: for each row of the window, the pixels under their output pixels.
         let of_two_tiles = 2 * TILE * p.stride[1] * pixel * p.window[0];
         geometry.is_by_rows = of_two_tiles <= NEAR_BYTES && weights / geometry.panel_groups <= FAR_BYTES;
         geometry

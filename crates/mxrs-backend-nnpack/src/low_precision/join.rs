@@ -12,12 +12,13 @@ use mxrs_ops::shape::concat::ConcatParams;
 use mxrs_sync::Team;
 use mxrs_types::{DType, Layout, Result};
 
-/// Looks at a call; `None` if it is for another module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let is_image = |desc: &TensorDesc| desc.shape.ndim() == 4 && desc.layout == layout_of(desc);
     match call.op.name {
         "_contrib_quantized_concat" => Some(fit(call, call.inputs.len() / 3, context)),
-        // Of tensors in other layouts, or along other axes, the loops of other backends take care.
+        // Other backends concatenate tensors in other layouts, or along other axes.
         "Concat" if call.inputs.first()?.dtype == DType::BF16 && call.inputs.iter().any(is_image) => {
             Some(fit(call, call.inputs.len(), context))
         }
@@ -60,7 +61,7 @@ fn fit<'a>(call: &'a OpCall<'a>, n: usize, context: &Context) -> Result<Build<'a
                 .enumerate()
                 .map(|(i, from)| {
                     let scale = || range(args, n + 2 * i).quantum(*from) * all.per_unit(dtype);
-                    // The same range and type: a copy.
+                    // An input with the type and the scale of the output is copied without conversion.
                     (is_quantized && !(*from == dtype && scale() == 1.0)).then(|| Factors::scale(scale()))
                 })
                 .collect();

@@ -29,7 +29,7 @@ pub trait Channels: Send + Sync {
 pub struct Layer {
     /// The sizes.
     pub problem: Problem,
-    /// The numbers.
+    /// The types of the numbers that are multiplied.
     pub factors: Factors,
     /// How the sums are stored.
     pub rule: Rule,
@@ -41,14 +41,15 @@ pub struct Layer {
     pub is_image: bool,
     /// Whether each channel has a window of its own.
     pub is_depthwise: bool,
-    /// Groups of channels, as the call has them.
+    /// Number of groups of channels in the call, before groups are merged.
     pub groups: u32,
 }
 
 /// Largest number of channels of row-major images that are read plane by plane. The first layer of a network has so few.
 const FEW_PLANES: usize = 4;
 
-/// Values of scales and bias for this number of channels. The last group of channels may be read as a whole panel.
+/// Number of values of scales and of bias to allocate for this number of channels. It has room for a whole panel behind
+/// them, because the last group of channels may be read as a whole panel.
 fn padded(channels: usize) -> usize {
     (channels + PANEL).next_multiple_of(PANEL)
 }
@@ -61,7 +62,7 @@ struct LayerKernel<C> {
     sum: Option<usize>,
     bounds: Bounds,
     written: Arc<[Written]>,
-    /// Whether a tensor may be added: the output is the rounded sums of bfloat16.
+    /// Whether a kernel that also adds a tensor can be made of this one. It can if the output is in bfloat16.
     may_add: bool,
 }
 
@@ -118,8 +119,8 @@ pub fn plan<C: Channels + 'static>(
     Ok(planned(call, name, compute, (channels, all_k), epilogue, may_add, [input_layouts, output_layouts]))
 }
 
-/// The plan of a computation of sums. `channels` come with their number, and the epilogue is the position of the tensor that is
-/// added and the bounds. If `may_add`, another kernel that adds a tensor can be made of this one.
+/// The plan of a computation of sums. `channels` come with their number, and the epilogue is the position of the tensor
+/// that is added and the bounds. `may_add` says whether a kernel that also adds a tensor can be made of this one.
 pub fn planned<C: Channels + 'static>(
     call: &OpCall<'_>,
     name: String,

@@ -32,13 +32,14 @@ impl<T> Shared<T> {
     }
 }
 
-/// Runs `body` on parts of `0..n` that cover it; an item reads and writes `bytes` bytes.
+/// Cuts `0..n` into one part per thread, for at most `most` threads, and runs `body` on each. An item reads and writes
+/// `bytes` bytes; the fewer bytes in all, the fewer threads are used.
 pub fn in_parts(team: &Team, most: usize, n: usize, bytes: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
     let threads = (n.saturating_mul(bytes) / BYTES_PER_THREAD).clamp(1, most.max(1)).min(n.max(1));
     team.run(threads, &|i| body(part(n, threads, i)));
 }
 
-/// Makes stores past the caches visible to other threads, if there were any.
+/// Makes stores that bypassed the caches visible to other threads, if there were any.
 #[inline(always)]
 pub fn drain(past_caches: bool) {
     #[cfg(target_arch = "x86_64")]

@@ -32,7 +32,7 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// Begins to use the registers; they are set up for the first block.
+    /// Begins to use the registers. They are set up when the first block runs.
     pub fn new(units: MatrixUnits) -> Self {
         Self { rows: [0, 0], units }
     }
@@ -101,8 +101,8 @@ macro_rules! loops {
             /// # Safety
             /// The conditions of [`super::Tiles::run`] must hold, and the registers must have the shape of the block.
             pub unsafe fn two_by_two(block: &Block<'_>, sums: &mut Sums) {
-                // SAFETY: the loads read 64 bytes of each row at each offset and the squares of each step; the stores
-                // write the 32 rows of `sums`. The caller promises the former.
+                // SAFETY: the loads read 64 bytes of each row at each offset and the squares of each step; the stores write
+                // the 32 rows of `sums`. The caller promises that these reads are valid.
                 unsafe {
                     asm!(
                         "tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3",

@@ -2,9 +2,9 @@
 //! inference.
 //!
 //! Convolutions and fully-connected layers are products of rows with packed panels of weights ([`block`]), on matrix units
-//! (AMX), on 512-bit instructions for short numbers, or on plain instructions. Images have channels last, so that the values
-//! under a row of a window are contiguous, and windows are multiplied where they are ([`geometry`]). The operators between
-//! them are loops over images with channels last.
+//! (AMX), on 512-bit instructions for bfloat16 and bytes, or on plain instructions. Images have channels last, so that the
+//! values under a row of a window are contiguous, and windows are multiplied where they are ([`geometry`]). The operators
+//! between them are loops over images with channels last.
 //!
 //! Errors: products of bfloat16 are exact in float32; a sum of `n` products differs from the exact one by at most `n · 2^-24`
 //! of the sum of their absolute values, and the result is rounded once. Sums of bytes are exact.
@@ -89,7 +89,7 @@ impl Context {
 /// A function that prepares a kernel.
 pub type Build<'a> = Box<dyn FnOnce() -> Result<PlannedKernel> + 'a>;
 
-/// A function that looks at the calls of some operators.
+/// The `look_at` function of a submodule, which handles the calls of some operators.
 type Family = for<'a> fn(&'a OpCall<'a>, &Context) -> Option<Result<Build<'a>, String>>;
 
 const FAMILIES: &[Family] = &[

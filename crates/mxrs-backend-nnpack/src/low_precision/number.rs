@@ -64,8 +64,9 @@ macro_rules! integer {
 
             #[inline(always)]
             fn of(x: f32) -> Self {
-                // Comparisons and one addition, which compilers vectorize. Numbers of this size have no fraction, so the
-                // addition rounds to the nearest integer, halves to even, which is in the lowest bits of the sum.
+                // This uses only comparisons and one addition, which compilers vectorize. A float of the size of `ROUND`
+                // has no fraction. So the addition rounds `x` to the nearest integer, halves to even, and the integer is in
+                // the lowest bits of the sum.
                 const ROUND: f32 = 12_582_912.0;
                 let x = if x == x { x } else { 0.0 };
                 let x = if x < <$t>::MIN as f32 { <$t>::MIN as f32 } else { x };

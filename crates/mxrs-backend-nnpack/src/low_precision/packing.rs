@@ -1,7 +1,8 @@
 //! The packed form of weights.
 //!
-//! Panel after panel, as [`super::block`] describes them. Behind the panels of bytes follow 128 times the sums of each
-//! column, as 32-bit integers, for signed data on processors that multiply unsigned bytes.
+//! The panels follow each other, as [`super::block`] describes them. For weights of bytes, corrections follow the panels:
+//! for each column, 128 times the sum of its weights, as a 32-bit integer. Signed data need them on processors that
+//! multiply unsigned bytes.
 
 use super::block::{PANEL, SQUARE, SQUARE_BYTES, STEP};
 use super::columns::{STEP_NUMBERS, ZERO, fill_panel};

@@ -15,7 +15,7 @@ use mxrs_types::{DType, Layout, Result};
 
 /// Channels that are computed at a time.
 const CHUNK: usize = 64;
-/// Largest number of output rows or columns. Planning stores a cut of the image for each of them.
+/// Largest number of output rows or columns. Planning stores a [`Cut`] for each of them.
 const MAX_LINE: usize = 1 << 20;
 
 /// One output row.
@@ -40,7 +40,8 @@ for_each_level! {
     fn sums [T: Number] [T]: unsafe fn(row: &Row<'_>) = sum
 }
 
-/// Looks at a call; `None` if it is for another module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let is_quantized = call.op.name == "_contrib_quantized_pooling";
     let is_bf16 = call.op.name == "Pooling" && call.inputs[0].dtype == DType::BF16;
@@ -106,7 +107,7 @@ fn fit<'a>(call: &'a OpCall<'a>, is_quantized: bool, context: &Context) -> Resul
             }
             Ok(())
         };
-        // The memory of one pixel is the same in row-major order.
+        // For an image of one pixel, row-major order has the same memory as channels last.
         let out = if (oh, ow) == (1, 1) { Layout::RowMajor } else { channels_last([n, c, oh, ow]) };
         Ok(planned(call, what, vec![channels_last([n, c, h, w])], out, body))
     }))

@@ -16,25 +16,26 @@ use mxrs_types::{DType, Layout, Result};
 
 /// Channels that are computed at a time.
 const CHUNK: usize = 64;
-/// Largest number of output rows or columns. Planning stores a cut of the image for each of them.
+/// Largest number of output rows or columns. Planning stores a [`Cut`] for each of them.
 const MAX_LINE: usize = 1 << 20;
 
 /// One piece.
 struct Piece<'a> {
-    /// Gradients and results of the windows, and the data; all at the first channel of the chunk. Results and data only in max
-    /// pooling.
+    /// The gradients of the windows, from the first channel of the chunk on. `output` has the results of the windows, and
+    /// `data` the pixels; only max pooling reads these two.
     ograd: *const bf16,
     output: *const bf16,
     data: *const bf16,
     dst: *mut bf16,
     /// Height and width of the data.
     size: [usize; 2],
-    /// Channels of a pixel, and those of the chunk.
+    /// Number of channels of a pixel; `n` is the number of channels of the chunk.
     channels: usize,
     n: usize,
     rows: &'a [Cut],
     columns: &'a [Cut],
-    /// Whether the gradient is divided by the number of pixels of the window, and whether padding counts.
+    /// Whether the gradient is divided by the number of pixels of the window. `counts_padding` says whether padding counts
+    /// as pixels.
     divides: bool,
     counts_padding: bool,
     /// Rows of [`CHUNK`] sums for each pixel, as many as a window covers. They are zeros before and after.
@@ -48,7 +49,8 @@ for_each_level! {
     fn to_all: unsafe fn(piece: &mut Piece<'_>) = spread_to_all
 }
 
-/// Looks at a call; `None` if it is for another module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let is_gradient = ["_backward_Pooling", "_backward_Pooling_average"].contains(&call.op.name);
     (is_gradient && call.inputs[0].dtype == DType::BF16).then(|| fit(call, context))
@@ -113,7 +115,7 @@ fn fit<'a>(call: &'a OpCall<'a>, context: &Context) -> Result<Build<'a>, String>
             });
             Ok(())
         };
-        // The memory of one pixel is the same in row-major order.
+        // For an image of one pixel, row-major order has the same memory as channels last.
         let pooled = if (oh, ow) == (1, 1) { Layout::RowMajor } else { channels_last([n, c, oh, ow]) };
         let data = channels_last([n, c, h, w]);
         // Average pooling reads only the shape of the data, so they keep their layout.

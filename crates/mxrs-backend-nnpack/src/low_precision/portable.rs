@@ -1,5 +1,5 @@
-//! Blocks without instructions for short numbers: bfloat16 are widened to float32, bytes to int32. The compiler vectorizes the
-//! loops over the 16 columns of a square.
+//! Blocks without special instructions for bfloat16 and bytes: bfloat16 values are widened to float32, bytes to int32. The
+//! compiler vectorizes the loops over the 16 columns of a square.
 
 use super::block::{Block, SQUARE, SQUARE_BYTES, STEP, Sums, TILE};
 use super::unit::{Factors, Unit};

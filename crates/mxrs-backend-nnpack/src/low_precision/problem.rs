@@ -63,7 +63,8 @@ pub fn is_depthwise(problem: &Problem, groups: u32) -> bool {
     groups > 1 && problem.c == groups as usize && problem.k == problem.c
 }
 
-/// Largest number of pixels of a row for which there are gradients of weights: their strips have at least one row.
+/// Largest number of pixels of a row, with padding, for which gradients of weights have kernels. A strip has at least one
+/// row, so strips of longer rows would be too large.
 const MAX_ROW: usize = 4096;
 
 /// Checks that a convolution of bfloat16, all of whose channels are in `p`, has kernels for its gradients.

@@ -156,7 +156,7 @@ impl Worker<'_> {
         // The sums of a block are stored while the next block is multiplied.
         let mut waiting: Option<(usize, usize)> = None;
         let mut which = 0;
-        // Either all rows pass by one panel at a time, or all panels pass by a few rows.
+        // Either all rows are multiplied by one panel at a time, or a few rows at a time are multiplied by all panels.
         let pairs = tiles.len().div_ceil(2);
         for i in 0..pairs * panels.len() {
             let (pair, panel) =
@@ -173,7 +173,7 @@ impl Worker<'_> {
             which = 1 - which;
         }
         if let Some((first, panel)) = waiting {
-            // SAFETY: as above.
+            // SAFETY: the targets are those of the piece, whose outputs only this thread writes.
             unsafe { self.store(&targets[first..(first + 2).min(targets.len())], panel, 1 - which) }
         }
         drain(self.memory.output.past_caches);

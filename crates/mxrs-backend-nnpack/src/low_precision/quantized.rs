@@ -1,7 +1,8 @@
 //! Quantized convolutions and fully-connected layers, alone and with an epilogue.
 //!
-//! Sums of 8-bit products are exact. They are multiplied once, by the quantum of the sums divided by the quantum of the output,
-//! in float32; bias and sum are added, and the result is rounded once.
+//! Sums of 8-bit products are exact. They are multiplied once, in float32, by the quantum of the sums divided by the
+//! quantum of the output. A quantum is the real value of one unit of the integers. Then bias and sum are added, and the
+//! result is rounded once.
 
 use super::finish::Rule;
 use super::layer::{Channels, Layer, plan};
@@ -19,7 +20,8 @@ use mxrs_ops::nn::convolution::ConvolutionParams;
 use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::{DType, Result};
 
-/// Looks at a call; `None` if it is not a quantized product.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if the call is
+/// not a quantized product.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let (convolution, no_bias, epilogue) = match call.op.name {
         "_contrib_quantized_conv" => {
@@ -145,7 +147,8 @@ impl Channels for Quantized {
             for ((to, value), quantum) in bias.iter_mut().zip(self.bias(args, input)).zip(quanta) {
                 *to = match &self.epilogue {
                     Some(_) => (value * per_unit) as f32,
-                    // The product reads the bias of plain sums as integers from the same address.
+                    // Without an epilogue, the product reads the bias as int32 from the memory of these float32 values. So
+                    // the bits of an integer are stored.
                     None => {
                         let counted = if quantum > 0.0 { (value / quantum).trunc() } else { 0.0 };
                         f32::from_bits((counted as i32).cast_unsigned())

@@ -20,7 +20,8 @@ use mxrs_ops::nn::fully_connected::FullyConnectedParams;
 use mxrs_types::bfloat16::widen;
 use mxrs_types::{DType, Result};
 
-/// Looks at a call; `None` if another module should.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     if call.inputs.first().is_none_or(|data| data.dtype != DType::BF16) || call.is_train && !context.trains() {
         return None;

@@ -32,7 +32,7 @@ impl Order {
 enum Conversion {
     Image([Order; 2]),
     Pack(Packing),
-    /// For the gradient of the data.
+    /// Packs weights in the flipped form, for the gradient of the data.
     Flip(Flipped),
 }
 
@@ -71,7 +71,7 @@ impl Reorder {
             return Some(Self { sizes, number_bytes, conversion: Conversion::Flip(form) });
         }
         let orders = [Order::of(&from.layout, sizes)?, Order::of(&to.layout, sizes)?];
-        // Copies without channels last are made elsewhere.
+        // Copies between two layouts without channels last are made by `crate::reorder`.
         let is_here = from.shape.ndim() == 4 && orders[0] != orders[1] && orders.contains(&Order::Pixels);
         (is_here && matches!(number_bytes, 1 | 2 | 4)).then_some(Self {
             sizes,

@@ -7,7 +7,8 @@ use mxrs_op::{KernelArgs, OpCall, TensorDesc};
 use mxrs_ops::shape::concat::ConcatParams;
 use mxrs_types::{DType, Layout, Result, WriteReq};
 
-/// Looks at a call; `None` if it is for another module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     if call.op.name != "_backward_Concat" {
         return None;
@@ -16,7 +17,7 @@ pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Bui
     let sizes = <[usize; 4]>::try_from(&ograd.shape[..]).ok()?;
     let axis = i64::from(call.params.get::<ConcatParams>().dim);
     let fits = ograd.dtype == DType::BF16 && ograd.shape.axis(axis) == Ok(1);
-    // Row-major images that stay so are copied by other backends.
+    // A row-major gradient is copied by other backends, because its parts stay row-major.
     if !fits || sizes.contains(&0) || ograd.layout.is_row_major() {
         return None;
     }

@@ -54,7 +54,8 @@ impl Geometry {
                 }
             }
         }
-        // SAFETY: the strips have a step of bytes behind their last line. They are multiplied by zeros, so they must be numbers.
+        // SAFETY: the strips have a step of bytes behind their last line. They are multiplied by zeros, so they must not be
+        // NaN or infinite.
         unsafe { to.add(rows * piece.images.len() * line).write_bytes(0, STEP) }
     }
 

@@ -4,7 +4,7 @@ use mxrs_processor::Isa;
 #[cfg(target_arch = "x86_64")]
 use mxrs_processor::{Feature, MatrixUnits, Processor, Set};
 
-/// The numbers of a product.
+/// The types of the numbers that a product multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Factors {
     /// Bfloat16 by bfloat16, summed in float32.

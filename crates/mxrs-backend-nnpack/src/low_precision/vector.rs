@@ -7,7 +7,7 @@ use super::block::{Block, PANEL, SQUARE, SQUARE_BYTES, STEP, Sums, TILE};
 use super::unit::Factors;
 use std::arch::x86_64::*;
 
-/// Rows that are computed together: twelve rows by two registers leave room for the weights.
+/// Number of rows that are computed together: the sums of eight rows by two registers leave room for the weights.
 const GROUP: usize = 8;
 
 /// Computes the sums of a block.

@@ -31,7 +31,8 @@ pub fn products<'a>(
     }))
 }
 
-/// The product of one pair of matrices, and whether its left operand is the right matrix.
+/// The product of one pair of matrices, its strides, and whether the matrices are swapped, so that its left operand is the
+/// right matrix.
 type Fitted = (MatrixProblem, Strides, bool);
 
 fn fit(call: &OpCall<'_>, products: &Products) -> std::result::Result<Fitted, String> {
@@ -55,7 +56,7 @@ fn fit(call: &OpCall<'_>, products: &Products) -> std::result::Result<Fitted, St
     if let Some(stride) = result(&products.result, [rows, columns]) {
         return Ok((problem, strides(stride), false));
     }
-    // A result that is stored by columns is the product of the operands in each other's place.
+    // A result that is stored by columns is, row by row, the product of the swapped operands.
     let stride = result(&products.result.clone().transposed(), [columns, rows]).ok_or_else(gaps)?;
     let swapped = MatrixProblem { rows: columns, columns: rows, steps: terms, left: right, right: left };
     Ok((swapped, Strides { left: right_stride, right: left_stride, result: stride }, true))
@@ -64,7 +65,7 @@ fn fit(call: &OpCall<'_>, products: &Products) -> std::result::Result<Fitted, St
 /// The order of an operand with these rows and steps, where columns of the matrix are steps, and its stride.
 fn order([rows, steps]: [usize; 2], matrices: &Matrices) -> Option<(Order, usize)> {
     if matrices.column == 1 || steps == 1 {
-        // The stride of one row is never used, and one step is inside its row.
+        // If there is one row, its stride is never used. If there is one step, it counts as inside its row.
         return (matrices.row > 0 || rows == 1).then_some((Order::StepsInside, matrices.row.max(1)));
     }
     (matrices.row == 1 || rows == 1).then_some((Order::StepsOutside, matrices.column))
@@ -121,7 +122,8 @@ impl Kernel for Batched {
             }
             args.team.run(self.n_threads, &|thread| {
                 let range = n * thread / self.n_threads..n * (thread + 1) / self.n_threads;
-                // SAFETY: as above; each thread has products, and so results, and scratch memory of its own.
+                // SAFETY: the tensors are those of the running call. Each thread has its own products, results and scratch
+                // memory.
                 unsafe { self.range(args, &out, thread, range, None) };
             });
             Ok(())
@@ -153,8 +155,8 @@ impl Batched {
         let (left, right) = (input(&self.products.left), input(&self.products.right));
         for index in range {
             let [left_at, right_at, at] = self.products.starts(index);
-            // SAFETY: the description of the call places all matrices within their tensors. The scratch memory has `each` bytes
-            // for each thread. The caller promises the rest.
+            // SAFETY: the description of the call places all matrices within their tensors. The scratch memory has `each`
+            // bytes for each thread. The caller promises that no other thread uses these results or this scratch memory.
             unsafe {
                 let (left, right) = (left.add(left_at), right.add(right_at));
                 let (src, weights) = if self.is_swapped { (right, left) } else { (left, right) };

@@ -1,14 +1,14 @@
 //! Products of two matrices in memory, of any size and order. Unlike the products of convolutions, they need no packed
-//! weights: both operands are packed a part at a time. A panel of the right operand stays in the first-level cache while all
-//! packed rows of the left operand pass by, which are in the second-level cache. For few columns, a left operand whose steps
-//! are neighbors is read in place.
+//! weights: both operands are packed a part at a time. A panel of the right operand stays in the first-level cache while it
+//! is multiplied by all packed rows of the left operand, which are in the second-level cache. For few columns, a left
+//! operand whose steps are neighbors is read in place.
 //!
 //! ```text
 //! result[row][column] = sum over steps of left[row, step] * right[column, step] + bias
 //! ```
 //!
 //! "Steps" are the terms of a sum. Both operands have them, so an operand has one of two orders ([`Order`]), and the
-//! operands can change places: the product then computes the transposed result, and transposes it while writing.
+//! operands can be swapped: the product then computes the transposed result, and transposes it while writing.
 //! [`MatrixProblem::fastest`] takes the arrangement that copies less.
 
 mod batched;
@@ -52,18 +52,18 @@ const COLUMNS_AT_ONCE: usize = 1024;
 /// Columns up to which a left operand is read in place: packing it would cost more than it saves.
 const FEW_COLUMNS: usize = 64;
 
-/// Time to copy a value of a whole cache line, relative to the time of a single value.
+/// Time to copy one value as a part of a whole cache line, relative to the time to copy a single value.
 const COPIED: f64 = 0.1;
-/// Time to copy a value to a transposed matrix, relative to the time of a single value.
+/// Time to copy one value to a transposed matrix, relative to the time to copy a single value.
 const TRANSPOSED: f64 = 0.3;
 
 impl MatrixProblem {
-    /// Multiplications and additions.
+    /// Number of multiply-adds.
     pub fn multiply_adds(&self) -> f64 {
         self.rows as f64 * self.columns as f64 * self.steps as f64
     }
 
-    /// The same product with its operands in each other's place.
+    /// The same product with its operands swapped.
     fn swapped(self) -> Self {
         let Self { rows, columns, steps, left, right } = self;
         Self { rows: columns, columns: rows, steps, left: right, right: left }

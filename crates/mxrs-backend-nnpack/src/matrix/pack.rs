@@ -17,9 +17,9 @@ pub struct Operand {
 }
 
 impl Operand {
-    /// Copies some rows and steps to blocks of steps, `[steps / 16][stride / 16][16]`, with zeros behind the steps: a product
-    /// kernel then reads one cache line after the other, and lines of different rows do not compete for the same set of the
-    /// cache.
+    /// Copies some rows and steps to blocks of 16 steps, `[steps / 16][stride / 16][16]`, with zeros behind the last step.
+    /// A product kernel then reads one cache line after the other, and lines of different rows do not compete for the same
+    /// set of the cache.
     ///
     /// # Safety
     /// The rows and steps must exist, `stride` must be at least 16 values per row, and `to` must have `stride` values for each
@@ -112,6 +112,7 @@ impl Operand {
 /// The values must be readable and writable, and not overlap.
 #[inline(always)]
 unsafe fn copy_line(from: *const f32, to: *mut f32) {
-    // SAFETY: the caller promises the memory. The length is a constant, so that no function is called.
+    // SAFETY: the caller promises the memory. The length is a constant, so the compiler copies with a few instructions and
+    // does not call a function.
     unsafe { to.copy_from_nonoverlapping(from, BLOCK) }
 }

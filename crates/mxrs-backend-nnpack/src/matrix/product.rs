@@ -14,8 +14,8 @@ use std::ops::Range;
 
 /// Largest number of steps of a piece. A panel with this many steps takes 32 KB, which a first-level cache holds.
 const STEPS: usize = 256;
-/// Number of rows of the left operand that are packed at a time, in groups of the rows of one product. With the steps of a piece
-/// they take at most 170 KB, which a second-level cache holds.
+/// Number of groups of rows of the left operand that are packed at a time. A group has the rows of one product, at most
+/// [`MAX_ROWS`]. With the steps of a piece they take at most 170 KB, which a second-level cache holds.
 const GROUPS_OF_ROWS: usize = 12;
 /// Rows of the left operand whose distance in bytes is a multiple of this are packed even for few columns, because their cache
 /// lines would compete for the same sets of the first-level cache.
@@ -29,7 +29,7 @@ const SMALL: f64 = 32768.0;
 /// of the problem that the product was made of.
 pub struct MatrixProduct {
     p: MatrixProblem,
-    /// Whether the operands have changed places, so that the result is stored by columns: `[columns][rows]`.
+    /// Whether the operands are swapped, so that the result is stored by columns: `[columns][rows]`.
     is_swapped: bool,
     gemm: Gemm,
     shares: Shares,
@@ -40,7 +40,8 @@ pub struct MatrixProduct {
     strides: Strides,
 }
 
-/// Distances in values between neighboring rows, or between neighboring steps of an operand with rows inside.
+/// Distances in values between neighboring rows, or between neighboring steps of an operand in the order
+/// [`Order::StepsOutside`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strides {
     /// Of the left operand.
@@ -52,7 +53,7 @@ pub struct Strides {
 }
 
 impl Strides {
-    /// Those of matrices without gaps.
+    /// The distances in matrices without gaps.
     pub fn dense(p: &MatrixProblem) -> Self {
         let of = |order, rows| if order == Order::StepsInside { p.steps } else { rows };
         Self { left: of(p.left, p.rows), right: of(p.right, p.columns), result: p.columns }
@@ -83,7 +84,7 @@ impl MatrixProduct {
         Self::with_strides(problem, Strides::dense(&problem), isa, threads)
     }
 
-    /// Prepares the product of matrices whose rows lie apart.
+    /// Prepares the product of matrices whose rows or steps have these distances.
     pub fn with_strides(problem: MatrixProblem, strides: Strides, isa: Isa, threads: usize) -> Self {
         let (p, is_swapped) = problem.fastest();
         let gemm = Gemm::new(isa);
@@ -164,7 +165,7 @@ impl MatrixProduct {
         }
     }
 
-    /// Distance between the kept sums of two panels: none if only the last panel is kept.
+    /// Distance between the kept sums of two panels: 0 if only the last panel is kept.
     fn kept_stride(&self, n_rows: usize) -> usize {
         if self.is_swapped { n_rows * PANEL } else { 0 }
     }
@@ -252,8 +253,9 @@ impl MatrixProduct {
     unsafe fn write(&self, from: *const f32, to: Target, rows: Range<usize>, panel: usize) {
         let (first, _, n) = self.panel(panel);
         let bias = |given: usize| to.bias.wrapping_add(given);
-        // SAFETY: rows and columns lie in the result, and the bias has a value for each column of the problem as it was given,
-        // if there is a bias. These are rows if the operands changed places. The sums have a line of `PANEL` values for each row.
+        // SAFETY: rows and columns lie in the result, and the bias has a value for each column of the problem as it was
+        // given, if there is a bias. If the operands are swapped, these columns are rows of `self.p`. The sums have a line
+        // of `PANEL` values for each row.
         unsafe {
             if self.is_swapped {
                 let target = to.result.add(first * self.strides.result + rows.start);
@@ -284,7 +286,7 @@ impl Convolve for MatrixProduct {
     }
 
     unsafe fn run(&self, o: &Operands, team: &Team) -> Result<()> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the contract of this function includes that of `run_on`.
         unsafe { self.run_on(o, team) };
         Ok(())
     }
@@ -305,7 +307,7 @@ impl MatrixProduct {
     /// # Safety
     /// As for [`Self::run_on`].
     pub unsafe fn run_alone(&self, o: &Operands) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the contract of this function is that of `run_on`, and this thread computes one share after the other.
         (0..self.shares.threads()).for_each(|i| unsafe { self.part(o, i) });
     }
 

@@ -103,7 +103,7 @@ unsafe fn store_columns(to: *mut f32, columns: &Columns, width: usize) {
     }
 }
 
-/// Like [`store_columns`], but past the caches. Each value of a transformed filter is written to a different place, in
+/// Like [`store_columns`], but bypasses the caches. Each value of a transformed filter is written to a different place, in
 /// whole cache lines. Reading these lines into the cache first would take longer than the rest of the packing.
 ///
 /// # Safety

@@ -1,13 +1,13 @@
-//! The transforms of the gradient of the weights. Outputs are `y = A' ((G w G') * (B' x B)) A`, where `*` multiplies
-//! elementwise, so
+//! The transforms of the gradient of the weights. With the matrices `A`, `B` and `G` of a variant, outputs are
+//! `y = A' ((G w G') * (B' x B)) A`, where `'` transposes and `*` multiplies elementwise. So
 //!
 //! ```text
 //! gradient of w = G' (sum over tiles of (B' x B) * (A dy A')) G
 //! ```
 //!
-//! with the same matrices. The data are transformed as for the forward call. The gradients of outputs are transformed by
-//! the transposed output transform ([`Spread`]). The sums over all tiles are transformed by the transposed transform of
-//! the weights ([`Fold`]).
+//! where `dy` is the gradient of the outputs. The data are transformed as for the forward call. The gradients of outputs
+//! are transformed by the transposed output transform ([`Spread`]). The sums over all tiles are transformed by the
+//! transposed transform of the weights ([`Fold`]).
 
 use super::one_d::{self, unrolled};
 use super::points::{MAX_N, Points, by_variant, weights_matrix};

@@ -1,9 +1,9 @@
 //! The points at which each one-dimensional transform evaluates polynomials, and the constants that follow from them.
 //!
-//! `F(m, r)` computes `m` neighboring outputs of a filter with `r` taps from `n = m + r - 1` inputs with `n` products
-//! (Toom and Cook; Winograd 1980; Lavin and Gray, arXiv:1509.09308). The transforms here use the points `0`, pairs
-//! `±a`, and infinity, so that the two points of a pair share their even and odd parts. Let `Q(x) = Π (x² - a²)` over
-//! all pairs, `Q_a` the same without one of them, and `z = 1` if 0 is a point, else 0:
+//! `F(m, r)` computes `m` neighboring outputs of a filter with `r` taps from `n = m + r - 1` inputs with `n` products (Toom
+//! and Cook; Winograd 1980; Lavin and Gray, arXiv:1509.09308). The transforms here use the points `0`, pairs `±a`, and
+//! infinity, so that the two points of a pair share their even and odd parts. Let `Q(x) = Π (x² - a²)` over all pairs,
+//! `Q_a` the same product without the pair `±a`, and `z = 1` if 0 is a point, else 0:
 //!
 //! ```text
 //! inputs   0: Q      ±a: x^z (x ± a) Q_a      infinity: x^z Q        (row of coefficients, applied to the inputs)

@@ -105,7 +105,7 @@ struct Lines {
 
 impl Lines {
     fn new(len: usize) -> Self {
-        // Not zeros: the system would map all untouched zero pages to the same memory.
+        // The values are not zeros, because the system would map all untouched zero pages to the same memory.
         let memory = vec![0.125; len + LINE];
         let first = memory.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
         Self { memory, first, len }

@@ -12,11 +12,11 @@ use mxrs_op::TensorDesc;
 use mxrs_types::{Error, Layout, Result};
 use std::sync::Arc;
 
-/// An arrangement, and the primitive for it.
+/// An arrangement of a tensor's elements in memory, and the primitive for it.
 pub struct Arranged {
-    /// The arrangement.
+    /// The arrangement, as oneDNN describes it.
     pub md: Arc<MemDesc>,
-    /// The layout of the arrangement.
+    /// The same arrangement, as the executor describes it.
     pub layout: Layout,
     /// The description of the primitive.
     pub pd: PrimDesc,

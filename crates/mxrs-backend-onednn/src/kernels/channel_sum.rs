@@ -16,7 +16,8 @@ const LANES: usize = 16;
 /// A partial sum in `f32` has at most this many additions; partial sums are added in `f64`.
 const RUN: usize = 512;
 
-/// Describes at which index an element of a group of neighboring channels lies: `outer · o + group · g + step · s + lane`.
+/// Strides and counts of the nested loops over a tensor: `o` counts images, `g` groups of neighboring channels, `s` pixels,
+/// and `lane` the channels of a group. An element has the index `outer · o + group · g + step · s + lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Walk {
     channels: usize,

@@ -19,10 +19,11 @@ pub struct Args {
     all: bool,
 }
 
-/// Runs the command. A job ends as by Ctrl-C: workers write a checkpoint first. What has not ended after 65 seconds is killed.
+/// Runs the command. A job ends as after Ctrl-C: workers write a checkpoint first. Processes that have not ended after 65
+/// seconds are killed.
 ///
 /// # Errors
-/// [`Failure::Usage`] if a job is not running, with the jobs that are.
+/// [`Failure::Usage`] if a job is not running; the message lists the running jobs.
 pub fn run(args: &Args) -> Outcome {
     let running = all();
     let named = |name: &String| running.iter().find(|(other, ..)| other == name);
@@ -46,18 +47,18 @@ pub fn run(args: &Args) -> Outcome {
         for process in record.workers.iter().chain([&record.launcher]) {
             signal(*process, |pid| kill_process_group(pid, Signal::KILL).or(kill_process(pid, Signal::KILL)));
         }
-        // The launcher removes the folder; one that was killed could not.
+        // The launcher removes the folder when it ends by itself, but not if it was killed.
         let _ = std::fs::remove_dir_all(folder);
         tracing::info!("job {name} has ended");
     }
     Ok(())
 }
 
-/// Sends a signal to a process, if it still is the one that was recorded.
+/// Sends a signal to a process, unless it has ended. A new process with the same number gets no signal.
 fn signal(process: Process, send: impl FnOnce(Pid) -> rustix::io::Result<()>) {
     let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid.filter(|_| process.is_running()) {
-        // The process may have ended in this moment.
+        // An error is ignored, because the process may have ended since the check.
         let _ = send(pid);
     }
 }

@@ -34,7 +34,7 @@ fn json_has_the_sections_that_were_asked_for() {
     assert!(json["mxrs"]["Storage"].as_str().is_some_and(|text| text.starts_with("2 allocations, 1 from the cache")));
 }
 
-/// `diagnose` itself allocates and frees a block of 1 MiB twice, one after the other.
+/// `diagnose` itself allocates and frees a block of 1 MiB, and then does the same again.
 #[test]
 fn the_pools_say_what_they_hold() {
     let statistics = |kind: &str| {

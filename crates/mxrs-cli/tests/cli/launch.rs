@@ -45,13 +45,14 @@ fn the_first_failure_ends_the_others_and_is_the_exit_code() {
     assert!(err.contains("worker 1 failed with exit code 7"), "{err}");
     let ran = shells("2", &[], "if [ $RANK = 0 ]; then kill -9 $$; else sleep 60; fi");
     assert!(ran.failed(137).contains("worker 0 was ended by signal 9"));
-    // A worker that ignores the request to end.
+    // The second worker ignores SIGTERM, the launcher's request to end, and is killed.
     let ran = shells("2", &[], "trap '' TERM; if [ $RANK = 0 ]; then exit 3; else sleep 60; sleep 60; fi");
     ran.failed(3);
     assert!(since.elapsed() < Duration::from_secs(50), "{:?}", since.elapsed());
 }
 
-/// Processes that a worker has started and left behind keep its output open. They may write for a while, and are then ended.
+/// Processes that a worker has started and left behind keep its output open. They may write for a while, and are then
+/// killed.
 #[test]
 fn what_workers_leave_behind_does_not_hold_up_the_end() {
     let since = Instant::now();
@@ -105,7 +106,7 @@ fn what_cannot_be_launched_is_named() {
         let err = mxrs(arguments).failed(2);
         assert!(err.contains(words), "{arguments:?}: {err}");
     }
-    // `mxrs` is this program, which is not in PATH here.
+    // `mxrs` as the workers' command means this program, even though it is not in PATH here.
     let ran = mxrs(["launch", "-n", "1", "mxrs", "--version"]);
     assert!(ran.ok().contains("] mxrs "));
     let ran = mxrs(["launch", "-n", "2", "/no/such/program"]);
@@ -145,7 +146,7 @@ fn a_job_is_listed_and_killed_by_its_name() {
     assert!(!is_running(b"sleep\x0061.5\x00"), "a worker still runs");
 }
 
-/// The arguments of a short training on the digits.
+/// The arguments of a short training on the digits data set.
 pub fn training(store: &str, prefix: &Path, more: &[&str]) -> Vec<String> {
     let (train, val) = (digits("digits_train.rec"), digits("digits_val.rec"));
     let index = digits("digits_train.idx");
@@ -184,7 +185,8 @@ fn workers_train_and_resume_with_another_number() {
         assert!(accuracy > 0.8, "worker {rank}: {accuracy}");
     }
     assert_eq!(err.matches("Saved checkpoint to").count(), 2, "one worker writes: {err}");
-    // The same bits in a second run, however messages arrive, and when it is interrupted by an end after the first epoch.
+    // A second run gives the same bits, in whatever order messages arrive, although it ends after one epoch and is then
+    // resumed.
     launched(2, &[], &training("dist_sync", &again, &["--num-epochs", "1"])).ok();
     launched(2, &[], &training("dist_sync", &again, &["--num-epochs", "2", "--resume"])).ok();
     assert!(params(&two, 2) == params(&again, 2), "the weights differ");

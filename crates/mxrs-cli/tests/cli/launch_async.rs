@@ -5,7 +5,8 @@ use crate::mxrs::{Ran, mxrs_with};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Launches this script, with this program and the arguments of a training as its arguments. `$D` is the folder.
+/// Launches `n[0]` workers and `n[1]` servers, which run this shell script. `$1` is the path of `mxrs`, followed by the
+/// arguments of a training; `$D` is `folder`.
 fn launched(folder: &Path, n: [&str; 2], flags: &[&str], script: &str, training: &[String]) -> Ran {
     let of_workers = format!("D:{}", folder.display());
     let own = env!("CARGO_BIN_EXE_mxrs");
@@ -15,7 +16,8 @@ fn launched(folder: &Path, n: [&str; 2], flags: &[&str], script: &str, training:
     mxrs_with(&[PATH], words.chain(training.iter().cloned()))
 }
 
-/// A training by `dist_async` with other values of flags that [`training`] sets.
+/// The arguments of a training with the store `dist_async`. `values` are flags that [`training`] sets, with the values to
+/// use instead.
 fn changed(prefix: &Path, values: &[[&str; 2]], more: &[&str]) -> Vec<String> {
     let mut args = training("dist_async", prefix, more);
     for [flag, value] in values {
@@ -56,7 +58,7 @@ fn servers_get_their_variables_and_processes_are_started_again() {
         err.contains("server 1 failed with exit code 3") && err.contains("server 1 is started again (1 of 1)"),
         "{err}"
     );
-    // One failure more than may be.
+    // The server fails three times, once more than `--max-restarts` allows.
     let ran = launched(folder.path(), ["1", "1"], &["--max-restarts", "2"], "exit $((DMLC_RANK + 5))", &[]);
     assert!(ran.failed(5).contains("is started again (2 of 2)"));
 }
@@ -90,7 +92,7 @@ fn digits_are_learned_although_processes_are_slow_and_killed() {
         exec "$own" "$@""#;
     let folder = tempfile::tempdir().unwrap();
     let flags = ["--max-restarts", "4", "--env-server", "MXRS_KVSTORE_SNAPSHOT_INTERVAL:1"];
-    // Gradients are late, so momentum would make steps too large.
+    // Without momentum, because the gradients of slow workers arrive late, and momentum would then make steps too large.
     let values = [["--network", "lenet"], ["--lr", "0.05"]];
     let training = changed(&folder.path().join("net"), &values, &["--mom", "0", "--num-epochs", "12"]);
     let ran = launched(folder.path(), ["4", "2"], &flags, script, &training);
@@ -111,7 +113,8 @@ fn a_training_resumes_with_other_servers() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = folder.path().join("net");
     let script = r#"exec "$@""#;
-    // Each worker clips its own gradients. The schedule goes by epochs, whatever the number of workers.
+    // With servers, each worker clips its own gradients. The learning rate is reduced at epochs 2 and 5, whatever the number
+    // of workers.
     let flags = ["--mom", "0.9", "--clip-norm", "5", "--lr-factor", "0.5", "--lr-step-epochs", "2,5"];
     let args = |more: &[&str]| changed(&prefix, &[["--lr", "0.02"]], &[&flags, more].concat());
     launched(folder.path(), ["2", "2"], &[], script, &args(&["--num-epochs", "3"])).ok();
@@ -120,13 +123,14 @@ fn a_training_resumes_with_other_servers() {
     ran.ok();
     assert!(err.contains("Resumed from") && err.contains("Epoch[3]") && !err.contains("Epoch[2]"), "{err}");
     assert!(accuracy(&err, 0) > 0.8, "{err}");
-    // One process continues from the checkpoint, which has states of all parameters.
+    // A training without servers resumes from the checkpoint, because it has the optimizer states of all parameters.
     let ran = mxrs_with(&[PATH], training("local", &prefix, &["--mom", "0.9", "--num-epochs", "5", "--resume"]));
     assert!(ran.err.contains("Epoch[4]"), "{}", ran.err);
     ran.ok();
 }
 
-/// A worker that is stopped is noticed by the servers after `PS_HEARTBEAT_TIMEOUT`; the others end their training.
+/// A worker is stopped for a while (SIGSTOP). The servers notice it after `PS_HEARTBEAT_TIMEOUT`, and the other workers end
+/// their training meanwhile.
 #[test]
 fn a_stopped_worker_does_not_hold_up_the_others() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +157,8 @@ fn a_stopped_worker_does_not_hold_up_the_others() {
     assert!(ended < again && silent < again, "the others ended before: {err}");
 }
 
-/// A server that is killed and not started again, and a worker of another training.
+/// Two failures: a server is killed and not started again, and the second worker trains another network. Every worker
+/// reports each failure.
 #[test]
 fn failures_are_one_clear_error_of_every_worker() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +184,7 @@ fn failures_are_one_clear_error_of_every_worker() {
         let said = ran.err.lines().filter(|line| line.starts_with(&mark) && line.contains("not answered for 3 s"));
         assert!(said.count() >= 1, "worker {rank}: {}", ran.err);
     }
-    // The checkpoint can be used.
+    // A training can resume from the last checkpoint before the failure.
     let prefix = folder.path().join("net");
     let newest = (1..1000).rev().find(|epoch| folder.path().join(format!("net-{epoch:04}.states")).exists()).unwrap();
     let epochs = (newest + 1).to_string();

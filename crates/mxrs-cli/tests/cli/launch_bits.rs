@@ -1,5 +1,6 @@
-//! Trainings of several processes have the bits of one process that has as many devices, the same examples in each part of its
-//! batches, and the store `device`, which adds from left to right.
+//! A training with `n` processes gives bit for bit the same weights as a training in one process with `n` devices and the
+//! store `device`. In the one process, device `i` gets the examples of worker `i`. The store `device` adds gradients in the
+//! order of the devices.
 
 use crate::mxrs::mxrs_in_with;
 use ::mxrs::data::{DataBatch, DataIter, MnistIter};
@@ -14,7 +15,7 @@ use std::path::Path;
 /// Examples in a batch of one worker.
 const BATCH: usize = 10;
 const EPOCHS: u64 = 2;
-/// Images of training; a multiple of the batches of 2, 3 and 4 workers.
+/// Number of training images; a multiple of the examples in a step of 2, 3 or 4 workers.
 const IMAGES: usize = 240;
 const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
 
@@ -36,7 +37,7 @@ fn write_images(folder: &Path) {
     }
 }
 
-/// The rows of several tensors after each other.
+/// One tensor with the rows of several tensors, one after the other.
 fn joined(parts: &[Dense]) -> Dense {
     let values: Vec<f32> = parts.iter().flat_map(|part| part.to_f32_vec()).collect();
     let mut shape: Vec<usize> = parts[0].shape().to_vec();

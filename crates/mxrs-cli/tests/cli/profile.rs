@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The number of batches of 50 in the 1,500 digits.
+/// The number of batches in an epoch: 1,500 digits in batches of 50.
 const BATCHES: usize = 30;
 
 /// Trains the perceptron on the digits data set for one epoch in this folder.
@@ -20,7 +20,8 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Whether this operator is a convolution. oneDNN fuses the activation into it, which makes it `_sg_conv`.
+/// Whether this operator is a convolution. With oneDNN, a convolution and its activation are fused into one call of
+/// `_sg_conv`.
 fn is_convolution(operator: &str) -> bool {
     ["Convolution", "_sg_conv"].contains(&operator)
 }
@@ -32,9 +33,9 @@ struct Span {
     category: String,
     node: String,
     us: f64,
-    /// The time of the spans directly inside.
+    /// The total time of the spans directly inside this one.
     inside_us: f64,
-    /// The category of the span around it; empty if there is none.
+    /// The category of the span directly around this one; empty if there is none.
     around: String,
 }
 
@@ -68,8 +69,8 @@ fn spans(trace: &Value) -> Vec<Span> {
     spans
 }
 
-/// D52, D53: an unchanged command writes `profile.json`, in which every operator of the network is in every iteration, inside a
-/// segment.
+/// D52 and D53 (`MXNET_PROFILER_AUTOSTART` and `MXNET_PROFILER_MODE` in `docs/env.md`): a command without flags for
+/// profiling writes `profile.json`. It has a span of every operator for every batch, inside the span of a segment.
 #[test]
 fn an_unchanged_training_is_profiled_with_all_its_steps() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +97,7 @@ fn an_unchanged_training_is_profiled_with_all_its_steps() {
     assert!(inside <= whole && inside > 0.97 * whole, "{inside} us of {whole} us are steps");
 }
 
-/// D53: each mode records its kinds and no other.
+/// D53 (`MXNET_PROFILER_MODE` in `docs/env.md`): each mode records its kinds and no others.
 #[test]
 fn modes_record_exactly_their_kinds() {
     for mode in [0, 1, 2, 4, 8, 13, 15] {
@@ -155,7 +156,7 @@ fn a_command_is_profiled_into_files_and_a_table() {
     let summary = json(&folder.path().join("s.json"));
     let operators = summary["operators"].as_array().unwrap();
     let convolution = operators.iter().find(|row| is_convolution(row["operator"].as_str().unwrap())).unwrap();
-    // Five runs to warm up and three timed ones, of two convolutions each.
+    // `score` makes five warm-up runs and three timed runs, and LeNet has two convolutions.
     assert_eq!(convolution["calls"], 16, "{summary}");
     assert!(convolution["gflop_per_s"].as_f64().unwrap() > 0.0, "{summary}");
     let share: f64 = operators.iter().map(|row| row["share_of_time"].as_f64().unwrap()).sum();
@@ -169,7 +170,8 @@ fn a_command_is_profiled_into_files_and_a_table() {
     assert!(csv.into_iter().any(|name| name.starts_with("memory-pid_") && name.ends_with(".csv")));
 }
 
-/// The peaks of the machine are measured without another runtime, which would log the warnings of the environment again.
+/// Warnings about environment variables are logged once, although the profiler measures the peaks of the machine before and
+/// after the command.
 #[test]
 fn warnings_are_logged_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -209,7 +211,7 @@ fn traces_are_compared_and_merged() {
     let json = mxrs_in(folder.path(), ["profile", "diff", "a.json", "b.json.gz", "--format", "json"]).json();
     let operators = json["operators"].as_array().unwrap();
     assert!(operators.iter().any(|row| row["operator"] == "FullyConnected"), "{operators:?}");
-    // Twenty timed runs and five to warm up, of two convolutions each.
+    // `score` makes five warm-up runs and twenty timed runs, and LeNet has two convolutions.
     let convolution = operators.iter().find(|row| is_convolution(row["operator"].as_str().unwrap())).unwrap();
     assert_eq!(convolution["a"]["calls"], 50, "{convolution}");
 

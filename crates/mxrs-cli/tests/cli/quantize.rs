@@ -59,7 +59,7 @@ fn what_is_written_is_evaluated() {
         quantize("lenet", &data, &out, &[&flags[..], &["--granularity", granularity]].concat()).ok();
         let prefix = format!("{}-quantized", out.display());
         let start = ["evaluate", "--model", &prefix, "--load-epoch", "10", "--data-val", &data, "--json"];
-        // The last batch is smaller, so the network is bound for two sizes.
+        // The last batch is smaller than the others, so the network is bound with two batch sizes.
         let rest = ["--image-shape", "1,28,28", "--rgb-std", "255", "--batch-size", "5", "--top-k", "0"];
         let json = mxrs(start.into_iter().chain(rest)).json();
         let accuracy = json["metrics"]["accuracy"].as_f64().expect("a number");
@@ -161,7 +161,7 @@ fn what_is_written_is_measured_and_tuned() {
     ran.ok();
     run("tune", &["--params", &params, "--budget", "0"]).ok();
     assert!(run("tune", &["--budget", "0"]).failed(3).contains("_quantize"));
-    // No operator is left that would compute in bfloat16.
+    // All convolutions and matrix products are quantized, so no operator would compute in bfloat16.
     for command in ["score", "tune"] {
         let err = run(command, &["--params", &params, "--dtype", "bfloat16"]).failed(2);
         assert!(err.contains("--dtype bfloat16: no operator of"), "{command}: {err}");

@@ -87,7 +87,7 @@ fn mixed_precision_trains_as_well_goes_on_bit_by_bit_and_keeps_float32() {
     };
     let log = short("whole", &["--num-epochs", "3"]);
     assert!(log.contains("dtype='bfloat16'"), "{log}");
-    // The accuracy may be lower than in float32 by a few of the 297 images.
+    // The accuracy in half precision may be lower than this float32 accuracy by a few of the 297 images.
     let full = train(&["--num-epochs", "3"]).err;
     let [got, want] = [&log, &full].map(|log| value(log, "Validation-accuracy"));
     assert!(got > 0.8 && got > want - 0.02, "{got} after {want} in float32");

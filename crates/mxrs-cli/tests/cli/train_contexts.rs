@@ -24,8 +24,8 @@ fn accuracy(log: &str) -> f64 {
 #[test]
 fn several_devices_train_as_one_does_up_to_rounding() {
     let dir = tempfile::tempdir().unwrap();
-    // After one epoch the weights differ by rounding only. In a second one, a value whose sign rounding changes before a
-    // relu can change the accuracy by several percent.
+    // After one epoch the weights differ by rounding only. In a second epoch, rounding may change the sign of a value before
+    // a ReLU, and this can change the accuracy by several percent.
     let one = accuracy(&train(&["--num-epochs", "1"]).err);
     assert!(one > 0.7, "{one}");
     let mut files = Vec::new();
@@ -42,7 +42,7 @@ fn several_devices_train_as_one_does_up_to_rounding() {
         ran.ok();
         files.push(std::fs::read(format!("{prefix}-0001.params")).unwrap());
     }
-    // Two values have one sum, in either store.
+    // The sum of two gradients does not depend on their order, so both stores give the same bits.
     assert!(files[0] == files[1], "the stores differ");
     assert!(files[0] != files[3], "compression changes nothing");
 }

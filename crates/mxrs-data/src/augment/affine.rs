@@ -50,8 +50,8 @@ impl Draw {
         Self { shear, angle, scale, aspect }
     }
 
-    /// Returns height and width of the result, and the affine map from the image to the result. It maps the center to the
-    /// center.
+    /// Returns height and width of the result, and the affine map from the image to the result. The map takes the center of
+    /// the image to the center of the result.
     fn map(self, image: &Image, augment: &Augment) -> (f32, f32, AffineMap) {
         let radians = f64::from(self.angle) / 180.0 * std::f64::consts::PI;
         let (a, b) = (radians.cos() as f32, radians.sin() as f32);
@@ -145,9 +145,9 @@ mod tests {
         let limits = DecodeLimits::default();
         let out = apply(&ImageThreads::calling(), &image, &augment, &limits, &mut random).unwrap();
         assert_eq!((out.height(), out.width()), (3, 3));
-        // The rotation is counter-clockwise, as in MXNet. Its center is the corner of a pixel, not the middle of the image.
-        // The matrix is [[0, 1, 0], [-1, 0, 3]]: (x, y) of the result is (3 - y, x) of the image, and the first row is
-        // outside the image.
+        // The rotation is counter-clockwise, as in MXNet. The center of the rotation is a corner of a pixel, not the middle
+        // of the image. The matrix is [[0, 1, 0], [-1, 0, 3]]: (x, y) of the result is (3 - y, x) of the image, and the
+        // first row is outside the image.
         assert_eq!(out.pixels(), [255, 255, 255, 2, 5, 8, 1, 4, 7]);
     }
 

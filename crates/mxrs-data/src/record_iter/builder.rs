@@ -190,8 +190,8 @@ impl ImageRecordIterBuilder {
         Self { data_name: data.into(), label_name: label.into(), ..self }
     }
 
-    /// Sets a lender of memory. The data of every [`crate::DataBatch`] is written into lent memory, which its owner can then
-    /// use without a copy. By default each batch allocates memory.
+    /// Sets a function that lends memory. The data of every [`crate::DataBatch`] is written into memory that it lends, so
+    /// the owner of this memory can use the data without a copy. By default each batch allocates memory.
     pub fn lender(self, lender: Lender) -> Self {
         Self { lender: Some(lender), ..self }
     }

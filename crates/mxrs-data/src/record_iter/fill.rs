@@ -73,8 +73,8 @@ impl ImageRecordIter {
         rows.into_iter().map(|row| row.into_inner().outcome).collect()
     }
 
-    /// Moves the good rows of the first `n` rows to the front and fills the remaining ones with copies of the good rows,
-    /// from the first on. At least one row is good.
+    /// Moves the good rows among the first `n` rows to the front. The rows after them, up to row `n`, become copies of the
+    /// good rows, beginning with the first. At least one row is good.
     fn close_ranks(&self, bad: &[usize], n: usize, data: &mut [u8], labels: &mut [f32], index: &mut [u64]) {
         let (len, width) = (data.len() / index.len(), self.label_width);
         let good: Vec<usize> = (0..n).filter(|i| bad.binary_search(i).is_err()).collect();

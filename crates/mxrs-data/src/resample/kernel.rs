@@ -1,4 +1,4 @@
-//! Resizing with more than two pixels along each axis: cubic and Lanczos interpolation, in fixed point.
+//! Resizing by interpolation between more than two pixels along each axis: cubic and Lanczos, in fixed point.
 
 use super::{Out, View};
 use mxrs_types::Result;

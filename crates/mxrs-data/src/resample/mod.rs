@@ -20,7 +20,7 @@ pub enum Interpolation {
     Nearest,
     /// Interpolation between two pixels along each axis.
     Linear,
-    /// Interpolation between four pixels along each axis, by Keys' cubic with -3/4.
+    /// Interpolation between four pixels along each axis, with Keys' cubic kernel and its parameter a = -3/4.
     Cubic,
     /// The mean of the covered area if an image shrinks; nearly linear interpolation otherwise.
     Area,

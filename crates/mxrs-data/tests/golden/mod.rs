@@ -103,8 +103,8 @@ impl Difference {
         }
     }
 
-    /// Whether the largest difference is two gray levels, or four if colors are stored at half size, because enlarging
-    /// colors has one more rounding than in libjpeg. Differences above two must be rare, and the mean small.
+    /// Whether the largest difference is at most two gray levels, or four if the file stores its colors at half size:
+    /// enlarging them has one more rounding here than in libjpeg. Differences above two must be rare, and the mean small.
     pub fn is_small(&self, half_size_colors: bool) -> bool {
         let most = if half_size_colors { 4 } else { 2 };
         self.most <= most && self.mean < 0.25 && self.beyond_two < 0.003

@@ -21,7 +21,7 @@ impl Inner {
     /// it alone; all buffers whose tasks must run before it have been pushed by then.
     ///
     /// # Errors
-    /// Fails if a variable of the task is deleted (E11).
+    /// Fails if a variable of the task is deleted (rule E11 of [`crate::var`]).
     #[cold]
     pub(crate) fn collect(self: &Arc<Self>, task: Task) -> Result<Option<Task>> {
         let _busy = Busy::enter();

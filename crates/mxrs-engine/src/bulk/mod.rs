@@ -1,5 +1,5 @@
-//! Tasks pushed together (E16): a thread collects small tasks and pushes them as one task, which runs their bodies in
-//! order.
+//! Tasks pushed together (rule E16 of [`crate::var`]): a thread collects small tasks and pushes them as one task, which runs
+//! their bodies in order.
 //!
 //! Rules:
 //!
@@ -53,7 +53,7 @@ pub(crate) struct Buffers {
     all: RankedMutex<Vec<Arc<Buffer>>>,
 }
 
-// Loom's macro does not support `const` initializers.
+// This has no `const` initializer, because loom's version of the macro does not support one.
 #[cfg(loom)]
 mxrs_sync::thread_local! { static MINE: RefCell<Vec<(u32, Arc<Buffer>)>> = RefCell::new(Vec::new()); }
 #[cfg(not(loom))]
@@ -93,8 +93,9 @@ pub struct BulkScope {
 
 impl Engine {
     /// Lets the calling thread push up to `limit` small tasks as one, until the scope is dropped. Scopes nest, and the
-    /// innermost limit applies; a limit of 0 or 1 switches collecting off. Results do not change (E16): only the time
-    /// when tasks run, and the versions of variables, which count all writes of one bulk as one.
+    /// innermost limit applies; a limit of 0 or 1 switches collecting off. Results do not change (rule E16 of
+    /// [`crate::var`]). Only the time when tasks run changes, and the versions of variables, which count all writes of one
+    /// bulk as one.
     pub fn bulk(&self, limit: usize) -> BulkScope {
         let inner = self.inner();
         let mut scope =

@@ -7,14 +7,14 @@ use std::sync::Arc;
 /// The purpose of a stream, so that a device can prepare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StreamUse {
-    /// The main stream of a worker for normal tasks; has library handles.
+    /// The main stream of a worker for normal tasks. The device makes handles of its libraries (such as cuBLAS) for it.
     Compute,
-    /// The second stream of a worker, whose work may overlap with the work of the main stream; has library handles.
+    /// The second stream of a worker, whose work may overlap with the work of the main stream. Has library handles, too.
     Auxiliary,
-    /// Copies only; has no library handles.
+    /// A stream only for copies, which need no library handles.
     Copy,
-    /// The main stream of a worker for prioritized tasks; has library handles, and priority over other streams if the
-    /// device supports that.
+    /// The main stream of a worker for prioritized tasks. Has library handles, and priority over other streams if the device
+    /// supports that.
     Prioritized,
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The number of tasks that are remembered for each stream.
 const KEPT: usize = 64;
 
-/// The stream and the place of an event.
+/// The stream of an event, and the event's number in the stream ([`DeviceEvent::place`]).
 pub(crate) type Position = (StreamId, u64);
 
 /// The events for which a task's stream waits.
@@ -32,7 +32,8 @@ struct Enqueued {
     event: Arc<dyn DeviceEvent>,
     task: OpName,
     waits: Positions,
-    /// Whether the stream was emptied since. A stream that was emptied works again, so later failures began later.
+    /// Whether the stream was emptied since then. An emptied stream works again, so a later failure did not begin in this
+    /// task.
     is_past: bool,
 }
 
@@ -75,12 +76,12 @@ impl RecentTasks {
         let at = of_stream.partition_point(|known| known.event.place() < event.place());
         of_stream.insert(at, Enqueued { event: Arc::clone(event), task, waits, is_past: false });
         drop(streams);
-        // Only now, because dropping an event may call the device.
+        // Dropped after the lock is released, because dropping an event may call the device.
         drop(oldest);
     }
 
-    /// The task in which the failure began that the event at this position returns, as far as that is known. `None` if no
-    /// event up to there is known to have failed.
+    /// The event at this position has returned a failure. Finds the task in which that failure began, as far as known.
+    /// `None` if no event up to this position is known to have failed.
     pub(crate) fn origin(&self, stream: StreamId, place: u64) -> Option<Origin> {
         let streams = self.0.lock().clone();
         let first_failed = |(stream, place): Position| {

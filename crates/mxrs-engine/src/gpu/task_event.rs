@@ -54,7 +54,7 @@ impl DeviceEvent for TaskEvent {
         self.event.wait().map_err(|error| self.named(error))
     }
 
-    /// The event of the device, for its streams.
+    /// The wrapped event, because a stream of the device needs the device's own type of event.
     fn as_any(&self) -> &dyn Any {
         self.event.as_any()
     }

@@ -7,7 +7,8 @@ use mxrs_sync::atomic::{AtomicBool, Ordering};
 use mxrs_types::{DeviceEvent, DeviceStream, GpuSync, Result};
 use std::sync::{Arc, OnceLock};
 
-/// The streams that a worker owns on a GPU: a main stream, and an auxiliary one if the setting is 2 streams.
+/// The streams that a worker owns on a GPU: a main stream, and an auxiliary stream if
+/// [`crate::EngineConfig::gpu_worker_streams`] is 2.
 #[derive(Clone, Debug)]
 pub struct WorkerStreams {
     /// Runs the work of tasks.

@@ -58,7 +58,8 @@ std::thread_local! {
     static SPARE: Cell<Vec<Use<'static>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Adds a use of a variable to the list. A list that becomes too long to be inline takes the thread's spare vector.
+/// Adds a use of a variable to the list. A list that is too long to be stored inline moves to a vector that the thread keeps
+/// for that purpose.
 #[inline]
 pub(crate) fn add<'v>(uses: &mut Uses<'v>, var: &'v Var, write: bool) {
     if uses.len() == uses.inline_size() && !uses.spilled() {
@@ -67,14 +68,14 @@ pub(crate) fn add<'v>(uses: &mut Uses<'v>, var: &'v Var, write: bool) {
     uses.push(Use::new(var, write));
 }
 
-/// Drops the list. If it is not inline, its memory becomes the thread's spare vector.
+/// Drops the list. If it is not stored inline, the thread keeps its memory for the next long list.
 #[inline]
 pub(crate) fn give_back_uses(uses: Uses<'_>) {
     give_back(uses, &SPARE);
 }
 
-/// Sorts uses into the order of locking and removes duplicates; a variable that is both read and written counts as
-/// written (E9).
+/// Sorts uses into the order of locking and removes duplicates; a variable that is both read and written counts as written
+/// (rule E9 of [`crate::var`]).
 #[inline]
 pub(crate) fn normalize(uses: &mut Uses<'_>) {
     if uses.len() < 2 {

@@ -91,7 +91,8 @@ pub(crate) mod mark {
 pub(crate) struct Op {
     /// The next task in a list; used only by the owner of the task.
     pub(crate) link: UnsafeCell<*mut Op>,
-    /// The number of variables not granted yet (E8: set before any of them can be granted), and the flags in [`mark`].
+    /// The number of variables not granted yet, and the flags in [`mark`]. Set before any variable can be granted (rule E8
+    /// of [`crate::var`]).
     grants: AtomicU32,
     n_accesses: u32,
     table: &'static BodyTable,

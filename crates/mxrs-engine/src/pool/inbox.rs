@@ -17,7 +17,7 @@ impl Inbox {
         Self(AtomicPtr::new(null_mut()))
     }
 
-    /// Adds a task; true if the inbox was empty. A full barrier on machines whose read-modify-writes are full barriers.
+    /// Adds a task; true if the inbox was empty. This is a full memory barrier on processors whose atomic exchange is one.
     #[inline]
     pub(crate) fn push(&self, task: Task) -> bool {
         let op = task.into_raw();

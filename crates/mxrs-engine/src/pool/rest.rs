@@ -92,7 +92,7 @@ impl Pool {
     /// Resets the pool in a forked child: the workers are gone, but the tasks that they had taken still exist. Sets the
     /// number of workers, if one is given.
     pub(crate) fn reset(&self, workers: Option<usize>) {
-        // The handles refer to the parent's threads; joining or detaching them here would be wrong.
+        // The handles refer to threads of the parent, which do not exist here. So they are neither joined nor detached.
         std::mem::take(&mut *self.threads.lock()).into_iter().for_each(std::mem::forget);
         self.signals.reset();
         self.lost.store(self.is_started(), Ordering::SeqCst);

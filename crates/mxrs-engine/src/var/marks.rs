@@ -9,7 +9,7 @@ use mxrs_types::Error;
 /// Why a variable could not be marked for a collected task.
 #[derive(Debug)]
 pub(crate) enum NotMarked {
-    /// The variable is deleted (E11).
+    /// The variable is deleted (rule E11 of [`crate::var`]).
     Deleted(Error),
     /// The buffer of this number has marked the variable, and has to be pushed first.
     Other(u16),
@@ -24,7 +24,8 @@ impl VarCell {
     /// Marks the variable as used by a task in this buffer, and adds a reference to its count of handles, because a
     /// task that is not appended yet does not keep its variables alive.
     ///
-    /// # Errors Fails for the reasons in [`NotMarked`]; in that case no reference is added.
+    /// # Errors
+    /// Fails for the reasons in [`NotMarked`]; in that case no reference is added.
     pub(crate) fn mark_buffered(&self, buffer: u16) -> Result<(), NotMarked> {
         let mut state = self.lock();
         if state.deleted {

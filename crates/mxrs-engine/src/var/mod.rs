@@ -116,7 +116,7 @@ impl Var {
         self.cell().id()
     }
 
-    /// Writes completed so far, successful or not (E5).
+    /// Writes completed so far, successful or not (rule E5 of [`crate::var`]).
     pub fn version(&self) -> u64 {
         self.cell().version()
     }

@@ -119,7 +119,7 @@ impl Freed {
 /// Why a task was not appended to any variable.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// A variable is deleted (E11).
+    /// A variable is deleted (rule E11 of [`crate::var`]).
     Deleted(Error),
     /// The task deletes a variable that collected tasks use. They were accepted earlier, so they must be pushed first.
     Collected,

@@ -1,4 +1,4 @@
-//! Failures inside a bulk, and failures that happened before it (E12, E16).
+//! Failures inside a bulk, and failures that happened before it (rules E12, E13 and E16 of `mxrs_engine::var`).
 
 use super::*;
 

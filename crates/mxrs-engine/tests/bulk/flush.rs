@@ -1,4 +1,4 @@
-//! What causes collected tasks to be pushed (E16).
+//! What causes collected tasks to be pushed (rules E6, E7 and E16 of `mxrs_engine::var`).
 
 use super::*;
 

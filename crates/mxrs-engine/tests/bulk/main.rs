@@ -1,5 +1,5 @@
-//! E16: tasks pushed in bulk give the same results in the same order; only the time when they run and the engine's
-//! count of tasks differ.
+//! Rule E16 of `mxrs_engine::var`: tasks pushed in bulk give the same results in the same order. Only the time when they run
+//! and the engine's count of tasks differ.
 #![cfg(not(loom))]
 
 mod failures;

@@ -1,4 +1,4 @@
-//! Results, order and counts with and without bulks (E4, E5, E16).
+//! Results, order and counts with and without bulks (rules E4, E5 and E16 of `mxrs_engine::var`).
 
 use super::*;
 

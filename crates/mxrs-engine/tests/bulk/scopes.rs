@@ -1,4 +1,4 @@
-//! Where collecting begins and ends (E16).
+//! Where collecting begins and ends (rule E16 of `mxrs_engine::var`).
 
 use super::*;
 
@@ -76,7 +76,8 @@ fn e16_a_scope_is_of_one_thread_and_one_engine() {
     });
 }
 
-/// E16: a scope inside a scope that does not collect ends without ending the scopes around it.
+/// E16: a scope with limit 0 lies inside a collecting scope, and a third scope lies inside it. The end of the third scope
+/// does not end the other two.
 #[test]
 fn e16_a_scope_inside_one_that_collects_nothing() {
     for kind in THREADED {

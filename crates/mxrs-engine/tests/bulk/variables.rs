@@ -1,4 +1,4 @@
-//! Variables of collected tasks: kept alive, and deleted in their turn (E11, E16).
+//! Variables of collected tasks: kept alive, and deleted in their turn (rules E6, E11 and E16 of `mxrs_engine::var`).
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Panics in unusual places (E14).
+//! Panics in unusual places (rules E6, E11, E12 and E14 of `mxrs_engine::var`).
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Which workers run tasks of a GPU, how many at the same time, and on which streams.
+//! Which workers run tasks of a GPU, how many at the same time, and on which streams. D2, D3, D8 and D58 are environment
+//! variables in `docs/env.md`.
 
 use crate::*;
 use mxrs_engine::gpu::StreamUse;

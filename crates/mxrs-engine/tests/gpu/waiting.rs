@@ -27,7 +27,7 @@ fn cpu_workers_do_not_wait_for_a_device() {
             }
             engine.task("other").write(&z).property(property).push(|_| Ok(())).unwrap();
             engine.wait_to_read(&z).unwrap();
-            // The task of the device, whose work is enqueued, and `other`.
+            // The two completed tasks are the GPU task, whose work is enqueued, and the task `other`.
             assert!(eventually(|| engine.counters().completed == 2), "{kind:?}, {property:?}");
             assert!(eventually(|| engine.counters().pool(PoolId::GpuWait(0)).is_some()), "no thread waits");
             drop(hold);

@@ -4,8 +4,8 @@ use crate::{error, other_value, read, rows};
 use mxrs_env::*;
 use mxrs_types::{DType, EngineKind, EngineType, ErrorKind, PoolKind};
 
-/// The text about expected values in the error that setting the variable of `row` to `value` causes. Asserts that the
-/// message of the error has the form that the documentation describes.
+/// Sets the variable of `row` to `value`, which must be refused. Returns the part of the error message that says what was
+/// expected. Asserts that the message has the form that the documentation describes.
 fn refusal(row: &Row, value: &str) -> String {
     let result = Settings::from_source(&MapSource::new([(row.name, value)]));
     let error = result.err().unwrap_or_else(|| panic!("{}={value:?} is accepted", row.name));

@@ -97,7 +97,7 @@ pub struct DryGraph {
     options: BindOptions,
     /// For each bound array, whether it is a parameter. The list ends before the head gradients, which are not parameters.
     is_parameter: Vec<bool>,
-    /// The number of outputs. The output arrays after them are gradients.
+    /// The number of outputs of the graph. In the list of output arrays, gradient arrays follow the outputs.
     n_outputs: usize,
     passes: Vec<PassReport>,
 }

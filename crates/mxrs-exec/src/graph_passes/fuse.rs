@@ -1,10 +1,10 @@
 //! Fusion: several pointwise calls become one call.
 //!
 //! - Needs a graph with shapes and types, forward or training. The pass lowers it once, to know the layout of every tensor.
-//! - Promises fewer kernels, an arena that is not larger, no new copy between layouts, and the same bits on one backend.
-//!   Calls whose tensors all have one layout may be fused if a backend other than the reference runs the fused call in that
-//!   layout. If the fused graph needs a larger arena, the pass tries fused calls whose parts are closer together in the
-//!   graph.
+//! - Promises fewer kernels, an arena that is not larger, no new copy between layouts, and the same bits if one backend runs
+//!   the fused and the single calls. Calls whose tensors all have one layout may be fused if a backend other than the
+//!   reference runs the fused call in that layout. If the fused graph needs a larger arena, the pass tries fused calls whose
+//!   parts are closer together in the graph.
 //! - Switch: [`BindOptions::fuse`] (`MXNET_USE_FUSION`), on by default.
 
 use crate::bind::Known;

@@ -1,7 +1,7 @@
 //! Several devices in one graph: MXNet's `group2ctx`.
 //!
-//! - `place` sets the device of each node. It needs the graph as the caller gave it, after the passes that add calls with
-//!   groups of their own. From then on, passes that join calls join only calls of one device.
+//! - `place` sets the device of each node. It needs the graph as the caller gave it, after the passes that add calls,
+//!   because the added calls may have groups too. Later passes that merge calls merge only calls on the same device.
 //! - `place-copies` needs the training graph. It promises a `_CrossDeviceCopy` wherever a call reads a tensor of another
 //!   device, and gradients on the devices of their arguments.
 //! - Switch: [`BindOptions::groups`], empty by default.

@@ -1,8 +1,8 @@
 //! Recomputation: the gradient computes some activations again instead of keeping them in memory.
 //!
 //! - Needs a training graph.
-//! - Promises the same values, gradients, auxiliary states and random numbers, in an arena that is not larger. Candidates are
-//!   lowered and planned, and the pass compares their bytes.
+//! - Promises the same values, gradients, auxiliary states and random numbers, in an arena that is not larger. Candidates
+//!   are lowered and planned, and the pass compares their bytes.
 //! - Switch: [`BindOptions::recompute`] (`MXRS_REMAT`). With a budget of bytes, binding fails if this pass fails.
 
 use crate::bind::Known;
@@ -60,8 +60,8 @@ fn recomputed(
         }
         Recompute::Mirror => vec![mirror(graph, rule, bytes)],
         Recompute::Sqrt => vec![sqrt_segments(graph, bytes)],
-        // Both candidates are compared: if much of the graph is not a chain, segments that cut several branches save more
-        // memory.
+        // The second candidate cuts the graph into segments across several branches. It saves more memory if much of the
+        // graph is not a chain.
         Recompute::Chain => vec![chain_checkpoints(graph, bytes), sqrt_segments(graph, bytes)],
         Recompute::Budget(budget) => {
             let work = work(&lower(graph)?);

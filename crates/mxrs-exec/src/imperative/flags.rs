@@ -85,7 +85,7 @@ mod tests {
         (is_recording(), is_training())
     }
 
-    /// A7: scopes restore the flags, in nested scopes and when a panic unwinds.
+    /// Rule A7: scopes restore the flags, in nested scopes and when a panic unwinds.
     #[test]
     fn a7_scopes_nest_and_restore() {
         assert_eq!(now(), (false, false));
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(now(), (false, false));
     }
 
-    /// A7: scopes restore the flags, in nested scopes and when a panic unwinds.
+    /// Rule A7: scopes restore the flags, in nested scopes and when a panic unwinds.
     #[test]
     fn a7_a_panic_restores_the_flags() {
         let caught = std::panic::catch_unwind(|| {
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(now(), (false, false));
     }
 
-    /// A8: each thread has its own flags.
+    /// Rule A8: each thread has its own flags.
     #[test]
     fn a8_flags_belong_to_the_thread() {
         let _record = record();

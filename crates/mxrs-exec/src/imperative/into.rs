@@ -68,8 +68,9 @@ impl Imperative {
         Ok(())
     }
 
-    /// The attributes with the shape and type of the first output, for an operator without inputs that has the parameters
-    /// `shape` and `dtype` but was not given them, such as one that draws random numbers. `None` if nothing is added.
+    /// For an operator without inputs, such as one that draws random numbers: the attributes, with the shape and type of the
+    /// first output as `shape` and `dtype` if the operator has these parameters and the caller did not set them. `None` if
+    /// nothing is added.
     fn with_output_hints(
         &self,
         op: &str,
@@ -123,8 +124,8 @@ fn check_outputs(prepared: &Prepared, outputs: &[&NdArray]) -> Result<()> {
     Ok(())
 }
 
-/// The pair of an input and output `o` that are the same memory. `None` if there is no such input, if the kernel cannot run
-/// in place, or if another input or output shares this memory.
+/// The pair (input, `o`) if an input is the same memory as output `o`. `None` if there is no such input, if the kernel
+/// cannot run in place, or if another input or output shares this memory.
 fn exact_alias(prepared: &Prepared, inputs: &[&NdArray], outputs: &[&NdArray], o: usize) -> Option<(usize, usize)> {
     let output = outputs[o];
     let is_same =

@@ -44,7 +44,7 @@ pub struct Imperative(Arc<Inner>);
 struct Inner {
     context: ArrayContext,
     options: BindOptions,
-    /// The options with the backends that run there, for each device on which operators were called.
+    /// For each device on which operators were called, the options with only the backends that run on that device.
     by_device: RankedMutex<Vec<Arc<BindOptions>>>,
     own: ImperativeOptions,
     cache: RankedMutex<Lru<Key, Prepared>>,
@@ -90,7 +90,7 @@ impl Imperative {
         let cache = RankedMutex::new(Rank::Leaf, Lru::new(own.max_signatures));
         let by_device = RankedMutex::new(Rank::Leaf, Vec::new());
         let void = NdArray::zeros(context, [0], DType::F32)?;
-        // A call runs on the device of its arrays.
+        // Groups are for graphs. A single call runs on the device of its arrays.
         let options = BindOptions { groups: IndexMap::new(), ..options.clone() };
         Ok(Self(Arc::new(Inner { context: context.clone(), options, by_device, own, cache, void })))
     }
@@ -322,7 +322,8 @@ impl Imperative {
     ) -> Result<()> {
         let entries: Vec<_> = inputs.iter().map(|i| i.array().and_then(entry_of)).collect();
         let wants: Vec<bool> = entries.iter().map(Option::is_some).collect();
-        // A view has the gradient of a copy, unless its gradient reads another input, as that of a gate reads the mask.
+        // A call that makes a view is recorded as a reshape, whose gradient needs no values. The exception is a view whose
+        // gradient reads another input: the gradient of a gate reads the mask.
         let is_view = prepared.call.view(prepared.is_train) != mxrs_op::View::No;
         let passes_on = |reads: Arc<super::probe::Reads>| !reads.inputs.contains(&true);
         let is_copy = match inputs.len() {

@@ -49,9 +49,9 @@ impl Parsed {
     }
 }
 
-/// Whether a call that rewrites this input may make values that were saved from the input out of date. That is not so for
-/// an argument of a differentiable operator. Such an operator sets an argument (a fixed gamma, for instance) only to the
-/// value that its gradient assumes, so a second call leaves saved values valid.
+/// Whether a call that rewrites this input may make values that were saved from the input out of date. A differentiable
+/// operator rewrites an argument only to the value that its gradient assumes: batch normalization sets a fixed gamma to 1.
+/// Saved values of such an argument stay valid.
 pub fn spoils(op: &OpDef, params: &OpParams, input: usize) -> bool {
     let n_inputs = op.n_inputs(params);
     let is_argument = input < n_inputs - op.n_aux.min(n_inputs);

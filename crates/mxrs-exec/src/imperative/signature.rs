@@ -1,4 +1,5 @@
-//! The signature of a call, which its preparation depends on: operator, attributes, shapes and types, device, mode.
+//! The signature of a call: all that decides how the call is prepared (operator, attributes, shapes and types, device,
+//! mode).
 
 use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;

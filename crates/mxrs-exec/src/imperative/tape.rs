@@ -210,7 +210,7 @@ impl Drop for Node {
     }
 }
 
-/// An output of a node. Each tracked array carries the entry that it is.
+/// An output of a node. Each tracked array carries an entry: the output that the array is.
 #[derive(Clone)]
 pub struct Entry {
     pub node: Arc<Node>,

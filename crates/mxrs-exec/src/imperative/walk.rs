@@ -41,7 +41,7 @@ struct Visit {
     is_target: bool,
     /// Whether a gradient of this node, or of a node that it depends on, is requested.
     is_useful: bool,
-    /// The terms of the gradient of each output.
+    /// For each output, the terms whose sum is the gradient of the output.
     terms: Vec<Vec<NdArray>>,
 }
 

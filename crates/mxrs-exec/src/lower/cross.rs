@@ -8,8 +8,9 @@ use mxrs_graph::{Node, NodeId};
 use mxrs_types::{Device, Layout, Result};
 
 impl Lowering<'_> {
-    /// Adds a step that copies a value to `device`. The copy has the layout of the value if the backends of `device` know that
-    /// layout; then kernels there need no other copy, and are those that would be chosen on one device.
+    /// Adds a step that copies a value to `device`. The copy keeps the layout of the value if the backends of `device` know
+    /// this layout. Then the calls that read the copy need no second copy and get the same kernels as in a graph on one
+    /// device.
     pub(super) fn cross(&mut self, id: NodeId, node: &Node, input: ValueId, device: Device) -> Result<()> {
         let desc = self.program.values[input].desc.clone();
         let dense = desc.with_layout(Layout::RowMajor);
@@ -19,7 +20,8 @@ impl Lowering<'_> {
         let mut from = if is_known { input } else { self.in_layout(input, &Layout::RowMajor, &node.name)? };
         let Value { desc, origin, device: source } = self.program.values[from].clone();
         if origin == Origin::Packed {
-            // Only arrays are copied between devices, and a constant has none.
+            // Only arrays are copied between devices. A packed constant is not an array, so it is first copied to a value
+            // that becomes a crossing array.
             let array = self.add_value(desc.clone(), Origin::Temporary, source, false);
             let name = format!("{}_source", node.name);
             self.program.steps.push(Step::copy(name, ("", Action::View), source, vec![from], vec![array]));
@@ -38,7 +40,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Gives the ends of copies between devices arrays of their own, unless they are bound arrays or outputs.
+/// Gives the source and the destination of each copy between devices an array of its own, unless it is a bound array or an
+/// output.
 pub fn give_arrays(program: &mut Program) {
     for at in 0..program.steps.len() {
         let step = &program.steps[at];

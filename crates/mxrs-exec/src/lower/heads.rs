@@ -15,10 +15,10 @@ impl Lowering<'_> {
         let entry = self.graph.entry_id(self.graph.heads()[index]);
         let value = self.of_entry[&entry];
         let v = &self.program.values[value];
-        // With the request Add, the array does not hold the value itself, so no other step may read the value from it.
+        // With the request Add, the array holds a sum and not the value itself, so no other step may read the value from it.
         let is_private = self.source.output_reqs[index] != WriteReq::Add
             || (self.graph.consumers(entry).is_empty() && self.n_heads_of[entry.index()] == 1);
-        // A copy between devices cannot add.
+        // A copy between devices overwrites its destination and cannot add to it.
         let can_add = self.source.output_reqs[index] != WriteReq::Add || !self.copied.contains(&value);
         let is_own = v.origin == Origin::Temporary && v.desc.layout.is_row_major();
         let is_direct = is_own && self.is_computed[value] && can_add;

@@ -180,8 +180,8 @@ impl Driver<'_> {
             let known_time = match pass.run {
                 // The caller has already inferred shapes and types, because it needs them to allocate arrays.
                 Run::Infer => Some(self.context.infer_time),
-                // The time may be known already, because an earlier pass or the trace has lowered this graph or planned
-                // this program.
+                // The time may be known already: an earlier pass, or the report of one with `trace_passes`, may have lowered
+                // this graph or planned this program.
                 Run::Lower => self.graph.as_ref().and_then(GraphState::lowering_time),
                 Run::PlanMemory => self.program.as_ref().and_then(ProgramState::planning_time),
                 Run::ControlFlow | Run::Symbol(_) | Run::Graph(_) | Run::Program(_) => None,

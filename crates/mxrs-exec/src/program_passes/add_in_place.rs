@@ -1,4 +1,5 @@
-//! Additions in place: the step that makes the later term of a sum adds it to the earlier term, and the addition is left out.
+//! Additions in place: the step that makes the later term of a sum adds it to the earlier term, and the addition is left
+//! out.
 //!
 //! In `s = _grad_add(a, b)`, or in another sum of two gradients, the term that is made first keeps its memory. The kernel
 //! that makes the other term [adds](mxrs_op::Kernel::adds) it to this memory. Addition commutes, so no bit changes.

@@ -1,4 +1,5 @@
-//! Concatenation in place: each step that makes a part writes it directly into the whole, and the concatenation copies nothing.
+//! Concatenation in place: each step that makes a part writes it directly into the whole, and the concatenation copies
+//! nothing.
 //!
 //! - Needs a program without a gradient. Each image (the elements at one position of the first axis) of each part has
 //!   to [lie in one piece](super::parts) in the whole, beginning at a cache line. If there are several images, the

@@ -21,7 +21,7 @@ pub struct CopyImages {
 }
 
 impl CopyImages {
-    /// The kernel that copies by the host, or by the copies of a device.
+    /// The kernel that makes the copy: on the host, or with the copy functions of a device if `copies` is given.
     pub fn kernel(self, copies: Option<&Arc<dyn DeviceCopies>>) -> Arc<dyn Kernel> {
         Arc::new(Copier { images: self, copies: copies.cloned() })
     }
@@ -49,7 +49,7 @@ impl CopyImages {
 /// The kernel of a [`CopyImages`].
 struct Copier {
     images: CopyImages,
-    /// The copies of a device whose memory the host cannot access; `None` on the host.
+    /// The copy functions of a device whose memory the host cannot access; `None` on the host.
     copies: Option<Arc<dyn DeviceCopies>>,
 }
 
@@ -78,7 +78,8 @@ impl Ends {
         let CopyImages { n, image, distance } = images;
         (0..n).try_for_each(|i| {
             let (from, to) = (self.0.wrapping_add(i * image), self.1.wrapping_add(i * distance));
-            // SAFETY: promised by the caller.
+            // SAFETY: the caller guarantees that the images lie in the two tensors, which stay allocated, do not overlap,
+            // and are used by no unordered work.
             unsafe { copies.copy(stream, from, to, image) }
         })
     }

@@ -1,11 +1,10 @@
 //! Fused additions: the kernel that makes the later term of `s = a + b` makes the sum directly, and the addition is left
 //! out.
 //!
-//! - Needs a program with a gradient. The kernel of the later term must be able to take the other term as [an
-//!   additional input](mxrs_op::Kernel::fuse_add). In a program without a gradient,
-//!   [patterns](crate::BindOptions::patterns) decide which sums are fused. An addition stays a step if another step
-//!   reads the later term, if this term is made in the forward steps and the addition belongs to the gradient, or if
-//!   one of term and addition is recomputed and the other is not.
+//! - Needs a program with a gradient. The kernel of the later term must be able to take the other term as [an additional
+//!   input](mxrs_op::Kernel::fuse_add). In a program without a gradient, [patterns](crate::BindOptions::patterns) decide
+//!   which sums are fused. An addition stays a step if another step reads the later term, if this term is made in the
+//!   forward steps and the addition belongs to the gradient, or if only one of the two (later term, addition) is recomputed.
 //! - Promises the same values within one rounding. Unlike an [addition in place](super::add_in_place), a fused addition
 //!   does not change the earlier term. So other steps may read that term, such as the shortcut of a residual network, which
 //!   the gradient needs. The planner may still put the sum into the memory of the earlier term.
@@ -18,7 +17,7 @@ use mxrs_op::Kernel;
 use mxrs_types::{Result, WriteReq};
 use std::sync::Arc;
 
-/// Leaves out the additions that kernels can make.
+/// Leaves out the additions that the kernel of a term can make.
 ///
 /// # Errors
 /// Never fails. It returns a `Result` because all program passes have the same signature.
@@ -27,7 +26,7 @@ pub fn run(state: &ProgramState, options: &PlanOptions) -> Result<Option<Program
     Ok(fused.map(|program| state.with_program(program)))
 }
 
-/// The program without the additions that kernels can make, or `None` if there are none.
+/// The program without the additions that the kernel of a term can make, or `None` if there are no such additions.
 pub fn without_additions_of_kernels(program: &Program) -> Option<Program> {
     if program.n_forward == program.steps.len() {
         return None;

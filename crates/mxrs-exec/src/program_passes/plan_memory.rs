@@ -3,8 +3,8 @@
 //! - Needs a program whose additions and concatenations are final.
 //! - Promises that two values, or a value and scratch memory, overlap only if no step needs both, or if the kernel runs in
 //!   place.
-//! - Switch: none, because a program cannot run without memory. [`BindOptions::plan`](crate::BindOptions::plan) (`MXRS_PLAN`)
-//!   chooses the algorithm.
+//! - Switch: none, because a program cannot run without memory. [`BindOptions::plan`](crate::BindOptions::plan)
+//!   (`MXRS_PLAN`) chooses the algorithm.
 //!
 //! The pass itself is [`ProgramState::plan`](super::ProgramState::plan), which plans each program once.
 

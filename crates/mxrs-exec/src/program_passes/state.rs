@@ -29,7 +29,7 @@ pub struct Planned {
     pub plan: Arc<MemoryPlan>,
     /// The order and memory of the prepare steps.
     pub preparation: Arc<Preparation>,
-    /// The labels of the steps in records.
+    /// The labels under which a profiler records the steps.
     pub labels: Arc<Labels>,
 }
 

@@ -27,7 +27,7 @@ pub struct Addresses<'a> {
 }
 
 impl<'a> Addresses<'a> {
-    /// The addresses in this memory. Addresses of another device than that of a step are used by no kernel.
+    /// The addresses of the values in this memory. A kernel uses only the addresses on the device of its step.
     pub fn new(planned: &'a Planned, memory: &'a Memory, bound: &'a [NdArray], outputs: &'a [NdArray]) -> Self {
         Self { program: &planned.program, plan: &planned.plan, memory, bound, outputs }
     }

@@ -57,7 +57,7 @@ pub struct ReadyProgram {
     record_as: RecordAs,
     /// The work of this program on the default device, if the host cannot access its memory; `None` on the host.
     on_device: Option<OnDevice>,
-    /// The same for the other devices of [`Self::memory`], in their order.
+    /// As `on_device`, for each of the other devices of [`Self::memory`], in their order.
     on_others: Vec<Option<OnDevice>>,
     /// Arenas, packed constants and crossing arrays. Owned because raw tensors of the steps point into them, as are the
     /// outputs.
@@ -220,8 +220,8 @@ impl ReadyProgram {
         self.with(task, |means| steps.into_iter().try_for_each(|step| self.step(step).run(means, random)))
     }
 
-    /// [`Self::run`] while a profiler records these steps. On a device with streams, a span of a step is the time in which it is
-    /// enqueued.
+    /// [`Self::run`] while a profiler records these steps. On a device with streams, a span of a step is the time in which
+    /// it is enqueued.
     #[cold]
     fn run_recorded(&self, steps: Range<usize>, random: RandomCalls, task: &RunContext) -> Result<()> {
         if self.record_as == RecordAs::Call {

@@ -1,9 +1,9 @@
 //! The work of a ready program on a device whose memory the host cannot access.
 //!
 //! A task ends when its work is enqueued. The arena and the packed constants must stay allocated until the work is done. So
-//! each task records an event after its work. When the ready program is dropped, the memory learns the last events, and its
-//! pool hands it to a new owner only with them. Nothing waits on the host. Arrays need no such care, because the tasks name
-//! their variables.
+//! each task records an event after its work. When the ready program is dropped, the last events are attached to the memory,
+//! and the stream of the next owner waits for them. The host does not wait. Arrays need no events, because the engine orders
+//! tasks by the variables of the arrays.
 
 use super::memory::Home;
 use super::step::Means;
@@ -15,7 +15,7 @@ use mxrs_sync::{Rank, RankedMutex, Team};
 use mxrs_types::{DeviceEvent, DeviceStream, Error, Result};
 use std::sync::Arc;
 
-/// The memory of a ready program on a device, and the ends of the work that uses it.
+/// The memory of a ready program on a device, and the events that mark the end of the work that uses it.
 pub struct OnDevice {
     copies: Arc<dyn DeviceCopies>,
     /// The last event on each stream.
@@ -32,7 +32,7 @@ impl OnDevice {
         Some(Self { copies, events, arena: home.arena.clone(), packed: home.packed.clone() })
     }
 
-    /// Runs `run` with the stream of the task, and notes where the work ends that it enqueued.
+    /// Runs `run` with the stream of the task, and records an event after the work that `run` enqueued.
     ///
     /// # Errors
     /// Returns the error of `run` or of the device.
@@ -42,7 +42,7 @@ impl OnDevice {
             return Err(Error::not_built(what, "the engine has no streams of it"));
         };
         let result = run(&Means { team, on_device: Some((&**stream, &*self.copies)) });
-        // Also after an error: earlier steps may be enqueued.
+        // The event is recorded after an error too, because the steps before the failed step may be enqueued.
         self.note_end(&**stream).and(result)
     }
 

@@ -1,7 +1,7 @@
 //! What a profiler learns about the steps of a program: names, shapes, kernels and costs.
 //!
-//! The labels are made when a run of the program is recorded for the first time, because they take time and memory that other
-//! runs do not need.
+//! The labels are made when a run of the program is recorded for the first time, because they take time and memory that
+//! other runs do not need.
 
 use crate::dry::tensors::{self, TensorKind};
 use crate::program::Program;
@@ -24,7 +24,7 @@ pub enum RecordAs {
 }
 
 impl RecordAs {
-    /// The kinds of records of which one must be on.
+    /// The kinds of records. The runs are recorded if the profiler has at least one of these kinds on.
     pub fn kinds(self) -> Kinds {
         match self {
             Self::Graph => Kinds::SYMBOLIC,
@@ -90,22 +90,23 @@ impl Labels {
         })
     }
 
-    /// A span of the step.
+    /// The span that the profiler records for a run of the step.
     pub fn step(&self, step: usize) -> SpanInfo {
         self.made().steps[step]
     }
 
-    /// A span of the prepare step.
+    /// The span that the profiler records for a run of the prepare step.
     pub fn prepare(&self, step: usize) -> SpanInfo {
         self.made().prepare[step]
     }
 
-    /// A span of all steps, which are one call of an operator.
+    /// The span that the profiler records for all steps together, which are one call of an operator.
     pub fn call(&self) -> SpanInfo {
         self.made().call
     }
 
-    /// A span of a segment with these steps. It has the name that the task of the segment has in the engine.
+    /// The span that the profiler records for a segment with these steps. It has the name that the task of the segment has
+    /// in the engine.
     pub fn segment(&self, steps: &Range<usize>) -> SpanInfo {
         let steps = &self.program.steps[steps.clone()];
         let device = steps.first().map_or(self.program.device, |first| first.device);
@@ -124,7 +125,7 @@ fn step_info(step: &StepReport) -> SpanInfo {
     if step.is_prepare {
         pairs.push(("prepare", &"when a constant has changed"));
     }
-    // Long texts last: what does not fit a label is left out.
+    // The longest texts come last, because the end of the text is cut off if it does not fit a label.
     pairs.extend([("inputs", &inputs as &dyn Display), ("outputs", &outputs)]);
     let info = SpanInfo::new(SpanKind::Symbolic, Label::of(&step.op));
     SpanInfo { device: step.device, details: details(&pairs), ..info }

@@ -13,7 +13,7 @@ pub type Tensor = RawTensor<'static>;
 pub struct Means<'a> {
     /// Threads for loops inside kernels of the host.
     pub team: &'a Team,
-    /// The stream of the task and the copies of its device; `None` on the host.
+    /// The stream of the task and the copy functions of its device; `None` on the host.
     pub on_device: Option<(&'a dyn DeviceStream, &'a dyn DeviceCopies)>,
 }
 
@@ -80,7 +80,8 @@ impl ReadyStep {
         }
         match self.reqs[0] {
             WriteReq::Add => {
-                // SAFETY: as for `copy_bytes` below.
+                // SAFETY: `from` and `to` are valid for their lengths, as the head of `ready/mod.rs` argues. Their addresses
+                // differ, so the planner keeps them from overlapping.
                 let (from, to) = unsafe { (from.bytes(), to.bytes_mut()) };
                 accumulate(&self.desc, to, from)
             }
@@ -102,11 +103,12 @@ impl ReadyStep {
 /// other code uses `to` or writes `from`. They are memory of the device in `means`, or of the host if there is none.
 pub unsafe fn copy_bytes(from: &Tensor, to: &Tensor, means: &Means<'_>) -> Result<()> {
     match means.on_device {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller guarantees that both tensors are valid, do not overlap, and are used by no other code.
         None => unsafe { to.bytes_mut().copy_from_slice(from.bytes()) },
         Some((stream, copies)) => {
             let n_bytes = from.len_bytes().min(to.len_bytes());
-            // SAFETY: promised by the caller; the stream is that of the task, so it belongs to the device.
+            // SAFETY: the caller guarantees that both tensors stay valid, do not overlap, and are used by no other code. The
+            // stream is that of the task, so it belongs to the device.
             unsafe { copies.copy(stream, from.as_ptr(), to.as_ptr(), n_bytes) }?;
         }
     }

@@ -1,4 +1,4 @@
-//! Copies between devices: the arrays at their ends, and pushing them.
+//! Copies between devices: finds or makes their source and destination arrays, and pushes the copies.
 
 use crate::pool::MemoryPool;
 use crate::program::{Origin, Program, ValueId};
@@ -33,7 +33,7 @@ impl Cross {
 /// The copies between devices of a program, in the order of their steps.
 ///
 /// # Errors
-/// Returns an error if an end of a copy is not an array.
+/// Returns an error if the source or the destination of a copy is not an array.
 pub fn crosses(program: &Program, bound: &[NdArray], outputs: &[NdArray], crossings: &[NdArray]) -> Result<Vec<Cross>> {
     let array = |value: ValueId| match program.values[value].origin {
         Origin::Bound(index) => Ok(bound[index].clone()),
@@ -58,7 +58,8 @@ pub fn crosses(program: &Program, bound: &[NdArray], outputs: &[NdArray], crossi
 pub fn crossing_arrays(program: &Program, pool: &MemoryPool) -> Result<Vec<NdArray>> {
     let array = |(index, value): (usize, &ValueId)| {
         let desc = &program.values[*value].desc;
-        // Only bytes are copied, and in other layouts than row-major there are more of them than elements.
+        // The array is only copied, so its type does not matter. A layout other than row-major may have padding, so the
+        // array is made of as many bytes as the layout has.
         let (shape, dtype) = match desc.layout.is_row_major() {
             true => (desc.shape.clone(), desc.dtype),
             false => (Shape::from([desc.size_bytes()]), DType::U8),
@@ -68,8 +69,8 @@ pub fn crossing_arrays(program: &Program, pool: &MemoryPool) -> Result<Vec<NdArr
     program.crossings.iter().enumerate().map(array).collect()
 }
 
-/// Where the crossing array of a value lies: on the device of the value, or, if that is the host and a device copies from or to
-/// the array, in pinned memory, which the device can read and write.
+/// Where the crossing array of a value lies: on the device of the value. If that is the host and another device copies from
+/// or to the array, it is in pinned memory, which that device can read and write.
 fn memory_of(program: &Program, value: ValueId) -> Device {
     let device = program.values[value].device;
     let other_end = |step: &crate::program::Step| match (step.inputs[0], step.outputs[0]) {

@@ -24,8 +24,8 @@ use mxrs_types::{Device, Error, Result};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Runs one program on one set of arrays. Runs never overlap, because each task writes the variable of the pool's temporaries
-/// on its device, and copies between devices write arrays of their own.
+/// Runs one program on one set of arrays. Runs never overlap, because each task writes the variable of the pool's
+/// temporaries on its device, and copies between devices write arrays of their own.
 pub struct Runner {
     /// The graph from which the program was made.
     graph: Arc<Graph>,

@@ -81,7 +81,8 @@ pub struct Search {
     look: Option<Box<Look>>,
     /// Memory and streams of devices; without it only kernels of the host are timed.
     devices: Option<ArrayContext>,
-    /// Host memory for timing. Its lock lets only one call be timed at a time, because concurrent timings disturb each other.
+    /// Host memory for timing. Its lock lets only one call be timed at a time, because concurrent timings disturb each
+    /// other.
     bench: Mutex<Bench>,
 }
 

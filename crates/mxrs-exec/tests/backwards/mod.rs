@@ -69,7 +69,8 @@ impl<F: Fn(Vec<Vec<f32>>) -> Result<Vec<f32>> + Send + Sync> Kernel for Closure<
         // input, and no other task writes the inputs while this one runs.
         let inputs = args.inputs.iter().map(|i| floats(unsafe { i.bytes() })).collect();
         let result = (self.0)(inputs)?;
-        // SAFETY: this call alone writes its output, and the output shares no memory with an input, as above.
+        // SAFETY: only this call writes its output. The output shares no memory with an input, because these kernels never
+        // run in place.
         let output = unsafe { args.outputs[0].bytes_mut() };
         for (to, from) in output.chunks_exact_mut(4).zip(result) {
             to.copy_from_slice(&from.to_ne_bytes());

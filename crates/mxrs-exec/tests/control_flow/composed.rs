@@ -31,7 +31,7 @@ fn a_composed_loop_is_written_as_mxnet_writes_it() {
     executor.argument("w").unwrap().copy_from(&[1.0f32, 2.0, 3.0]).unwrap();
     executor.argument("s").unwrap().copy_from(&[0.5f32; 3]).unwrap();
     executor.forward().unwrap();
-    // relu(0.5 + (1 - 4) * 1, 0.5 + (2 - 5) * 2, 0.5 + (3 + 6) * 3)
+    // relu(s + sum of the rows of x * w) = relu(0.5 + (1 - 4) * 1, 0.5 + (2 - 5) * 2, 0.5 + (3 + 6) * 3)
     close(&executor.outputs()[0].to_vec::<f32>().unwrap(), &[0.0, 0.0, 27.5], "composed");
 }
 
@@ -47,7 +47,7 @@ fn a_composed_call_without_its_subgraph_is_an_error() {
         .input(&Symbol::variable("x"));
     let error = call.clone().build(&mut NameManager::new()).unwrap().graph().unwrap_err().to_string();
     assert!(error.contains("number of subgraphs") && error.contains("foreach0"), "{error}");
-    // A state that a step leaves as it is, and an output that is the row itself.
+    // The subgraph is a single variable: each output row is the row of the data itself.
     let row = Symbol::variable("row").graph().unwrap();
     let graph = call.subgraph(Arc::new(row)).build(&mut NameManager::new()).unwrap().graph().unwrap();
     let shapes = [("x", Shape::from([2, 2]))];

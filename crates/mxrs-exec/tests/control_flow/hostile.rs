@@ -9,7 +9,7 @@ use mxrs_op::Attrs;
 use mxrs_types::{Result, Shape};
 use serde_json::Value;
 
-/// The first node of control flow.
+/// The first control-flow node (a loop or a branch) of a symbol.
 fn node(symbol: &mut Value) -> &mut Value {
     let nodes = symbol["nodes"].as_array_mut().expect("nodes");
     nodes.iter_mut().find(|node| node.get("subgraphs").is_some()).expect("control flow")
@@ -102,7 +102,7 @@ fn shapes_that_do_not_fit_are_refused() {
     assert!(with(&[("data", Shape::from([]))]).contains("at least one axis"));
     let error = with(&[("s", Shape::from([3]))]);
     assert!(error.contains("_foreach"), "{error}");
-    // A state that a step makes larger.
+    // The state has one element, but each step returns a larger state.
     let error = with(&[("s", Shape::from([1])), ("t", Shape::from([1]))]);
     assert!(error.contains("_foreach"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Every recorded case, in every way to run a graph.
+//! Tests every case that was recorded with MXNet, in every way to run a graph.
 
 use super::common::{context, imperative_on, options};
 use super::{Case, cases};
@@ -70,7 +70,7 @@ fn shapes_follow_from_data_and_states() {
         let all = case.shapes();
         let is_given = |name: &str| !name.ends_with("weight") && !name.ends_with("bias") && !["w", "v"].contains(&name);
         let mut given: Vec<_> = all.iter().filter(|(name, _)| is_given(name)).collect();
-        // The shape of a vector that is multiplied by nothing else does not follow from anything.
+        // In this case the shape of one vector follows from no other shape, so all shapes are given.
         if case.name == "expression_outside" {
             given = all.iter().collect();
         }
@@ -99,7 +99,7 @@ fn copies_have_names_of_their_own_that_say_the_step() {
         assert!(graph.has_control_flow() && !expanded.has_control_flow(), "{}", case.name);
         let names: HashSet<&str> = expanded.nodes().iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names.len(), expanded.n_nodes(), "{}", case.name);
-        // Also variables that only an output needs that is not used.
+        // The expanded graph keeps all variables, including those that are needed only by an unused output.
         assert_eq!(expanded.argument_names(), graph.argument_names(), "{}", case.name);
         let node = graph.nodes().iter().find(|node| node.op_name() == "_foreach");
         if let Some(node) = node {

@@ -1,4 +1,4 @@
-//! What loops and branches do in other ways to run graphs: other shapes, modes, plans, second derivatives.
+//! Tests loops and branches with other shapes, in training and inference, planned without binding, and differentiated twice.
 
 use super::common::{CREATE, Net, context, f32s, grad, imperative, imperative_on, marked, numbers, options, values};
 use super::{Case, case, close};
@@ -12,8 +12,8 @@ use mxrs_ndarray::NdArray;
 use mxrs_types::{DType, Shape};
 use std::sync::Arc;
 
-/// A loop over the rows of `x` with the state `s` and, as other inputs, the variables of `body` that remain. `body` has the
-/// variables `row` and `state`, and the outputs `out` and the new state.
+/// A loop over the rows of `x`, which starts with the state `s`. The variables `row` and `state` of `body` are the row and
+/// the state of a step; its other variables become inputs of the loop. The last output of `body` is the new state.
 pub fn foreach(net: &Net, body: &Graph, x: &Symbol, s: &Symbol) -> Symbol {
     let names: Vec<&str> = body.variables().iter().map(|id| body.node(*id).name.as_str()).collect();
     let at = |name: &str| names.iter().position(|n| *n == name).expect("a variable of the body");
@@ -99,7 +99,7 @@ fn gates_are_only_in_graphs_with_gradients() {
     }
 }
 
-/// A body with batch normalization: the state is the sum of what it makes.
+/// A loop body with batch normalization. Its output is the normalized row, and the state sums these rows.
 fn normalized(net: &mut Net, attrs: &[(&str, &str)]) -> Graph {
     let [row, state, gamma, beta, mean, var] = ["row", "state", "gamma", "beta", "mean", "var"].map(Symbol::variable);
     let norm = net.call_with("BatchNorm", attrs, &[&row, &gamma, &beta, &mean, &var]);
@@ -133,7 +133,7 @@ fn every_step_of_a_loop_updates_auxiliary_states_as_a_call_does() {
         by_hand.push(f32s(&nd, shape.as_slice(), values));
     }
     executor.forward_train().unwrap();
-    // The same calls, one by one.
+    // The expected values: the same calls of batch normalization, one by one, without a graph.
     let [x, _, gamma, beta, mean, var] = by_hand.as_slice() else { panic!("six arrays") };
     let outputs: Vec<Vec<f32>> = {
         let _mode = autograd::train_mode();
@@ -189,7 +189,8 @@ fn branches_that_write_auxiliary_states_are_refused() {
     }
 }
 
-/// MXNet's executor runs bodies as at inference. Here they have the mode of the run, and every step draws numbers of its own.
+/// MXNet's executor always runs loop bodies as at inference. Here bodies run in the mode of the whole run, and every step
+/// draws its own random numbers.
 #[test]
 fn dropout_in_a_body_drops_in_training_only() {
     let mut net = Net::new();

@@ -1,4 +1,4 @@
-//! Tests on random networks of operators on floats that partitioning keeps the values of all outputs (G21).
+//! Tests on random networks of operators on floats that partitioning keeps the values of all outputs (rule G21).
 
 use super::nets::Net;
 use super::{F64, fused, same_values};

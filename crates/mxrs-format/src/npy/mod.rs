@@ -1,4 +1,4 @@
-//! NumPy's array file (`.npy`), with MXNet's `<b2` for bfloat16.
+//! NumPy's array file (`.npy`). Arrays of bfloat16 have the type name `<b2`, as in files of MXNet.
 
 mod header;
 mod read;

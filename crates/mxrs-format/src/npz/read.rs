@@ -11,7 +11,7 @@ use mxrs_types::{DType, FormatErrorKind, Result, Shape};
 use std::collections::HashMap;
 use std::io::{Cursor, Read, Seek};
 
-/// Longest format word accepted in `format.npy`, in bytes.
+/// Largest number of bytes accepted for the name of the sparse format (`csr`) in `format.npy`.
 const MAX_FORMAT_WORD: u64 = 64;
 
 /// Reads an npz archive from memory.
@@ -143,8 +143,8 @@ impl<R: Read + Seek> Parts<'_, R> {
         }
     }
 
-    /// Reads the format word, which is everything after the header. The header is skipped, since MXNet 2.0 writes one that
-    /// is not a valid dictionary.
+    /// Reads the name of the sparse format, which is everything after the header of `format.npy`. The header is skipped,
+    /// because MXNet 2.0 writes a header that is not a valid dictionary.
     fn format(&mut self) -> Result<String> {
         let member = self.member("format")?;
         let options = self.options;

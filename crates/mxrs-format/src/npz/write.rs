@@ -10,7 +10,7 @@ use std::io::Write;
 const DATE: u32 = 0x0021_0000;
 /// Zip version that a reader needs for zip64.
 const VERSION64: u16 = 45;
-/// Zip version that a reader needs for all other members.
+/// Zip version that a reader needs for members without zip64 fields.
 const VERSION: u16 = 20;
 
 /// Writes the arrays as members without compression. Arrays without names are called `arr_0`, `arr_1`, ...

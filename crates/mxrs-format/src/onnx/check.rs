@@ -128,7 +128,8 @@ fn check_values(graph: &GraphProto) -> Result<HashSet<&str>> {
         if !constants.insert(array.name.as_str()) {
             return Err(fault::whole(FormatErrorKind::Duplicate, format!("constant `{}`", array.name)));
         }
-        // Before version 4 of the format, and later for default values, a constant is also listed as an input.
+        // A constant may also be listed as an input: before version 4 of the format always, and later if it is the default
+        // value of the input. Such a name is not a duplicate.
         known.insert(array.name.as_str());
     }
     for node in &graph.node {

@@ -1,7 +1,7 @@
 //! The messages of an ONNX file: the part of `onnx.proto` that models of one graph use, with its field numbers.
 //!
 //! Names follow `onnx.proto`, except that its fields called `type` are called `kind`. Decoding skips fields that this crate
-//! never reads. A field is optional if an absent value differs from zero.
+//! never reads. A field is an `Option` if an absent value and the value zero have different meanings.
 
 use prost::Message;
 use prost::bytes::Bytes;
@@ -36,7 +36,7 @@ pub struct ModelProto {
     /// Properties as text.
     #[prost(message, repeated, tag = "14")]
     pub metadata_props: Vec<StringStringEntryProto>,
-    /// Functions of the model's own; not supported, only noticed.
+    /// Functions that the model defines. They are not supported: only their presence is read, for an error.
     #[prost(message, repeated, tag = "25")]
     pub functions: Vec<Unread>,
 }
@@ -63,7 +63,7 @@ pub struct StringStringEntryProto {
     pub value: String,
 }
 
-/// A message that is noticed but not read.
+/// A message whose presence is read, but not its content.
 #[derive(Clone, PartialEq, Message)]
 pub struct Unread {}
 
@@ -91,7 +91,7 @@ pub struct GraphProto {
     /// Types of intermediate values.
     #[prost(message, repeated, tag = "13")]
     pub value_info: Vec<ValueInfoProto>,
-    /// Sparse constants; not supported, only noticed.
+    /// Sparse constants. They are not supported: only their presence is read, for an error.
     #[prost(message, repeated, tag = "15")]
     pub sparse_initializer: Vec<Unread>,
 }
@@ -140,7 +140,7 @@ pub struct AttributeProto {
     /// The value, if it is an array.
     #[prost(message, optional, boxed, tag = "5")]
     pub t: Option<Box<TensorProto>>,
-    /// The value, if it is a graph; not supported, only noticed.
+    /// The value, if it is a graph. Graphs in nodes are not supported: only their presence is read, for an error.
     #[prost(message, optional, tag = "6")]
     pub g: Option<Unread>,
     /// The value, if it is a list of floats.
@@ -208,7 +208,7 @@ pub struct TensorProto {
     /// Element type, a [`DataType`].
     #[prost(enumeration = "DataType", tag = "2")]
     pub data_type: i32,
-    /// Part of a larger array; not supported, only noticed.
+    /// Set if the message is a part of a larger array. This is not supported: only its presence is read, for an error.
     #[prost(message, optional, tag = "3")]
     pub segment: Option<Unread>,
     /// Elements of float32 arrays.
@@ -217,7 +217,7 @@ pub struct TensorProto {
     /// Elements of arrays of narrower integers; also those of 16-bit floats, as bit patterns.
     #[prost(int32, repeated, tag = "5")]
     pub int32_data: Vec<i32>,
-    /// Elements of text arrays; not supported, only noticed.
+    /// Elements of text arrays. They are not supported: only their presence is read, for an error.
     #[prost(bytes = "bytes", repeated, tag = "6")]
     pub string_data: Vec<Bytes>,
     /// Elements of int64 arrays.
@@ -238,7 +238,7 @@ pub struct TensorProto {
     /// Documentation for human readers.
     #[prost(string, tag = "12")]
     pub doc_string: String,
-    /// Location of elements outside the file; not supported, only noticed.
+    /// Location of elements outside the file. This is not supported: only its presence is read, for an error.
     #[prost(message, repeated, tag = "13")]
     pub external_data: Vec<StringStringEntryProto>,
     /// 1 if the elements are outside the file.

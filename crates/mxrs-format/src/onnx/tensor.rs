@@ -130,7 +130,7 @@ fn require_count(message: &TensorProto, have: usize, need: usize, unit: &str) ->
     Err(fault::whole(FormatErrorKind::Inconsistent, context))
 }
 
-/// Number of elements in the list for the element type.
+/// Number of elements in the field of the message that holds elements of this type, such as `float_data`.
 fn typed_len(message: &TensorProto, dtype: DType) -> usize {
     match dtype {
         DType::F32 => message.float_data.len(),
@@ -141,7 +141,7 @@ fn typed_len(message: &TensorProto, dtype: DType) -> usize {
     }
 }
 
-/// The elements in the list for the element type, in the host's byte order.
+/// The elements in the field of the message for this type (such as `float_data`), in the host's byte order.
 fn typed_bytes(message: &TensorProto, dtype: DType) -> Result<AlignedBytes> {
     let outside = |value: &dyn std::fmt::Display| {
         let context = format!("array `{}`: element {value} does not fit {dtype}", message.name);

@@ -9,7 +9,7 @@ use crate::{AlignedBytes, Options, Tensor, fault};
 use mxrs_types::{DType, FormatErrorKind, Result, Shape, StorageType};
 use std::io::Read;
 
-/// An array, and what the version of its record says about the file.
+/// An array, and whether the version of its record shows that the file has NumPy shape semantics.
 pub(super) struct Record {
     pub tensor: Tensor,
     /// Whether the record was written with NumPy shape semantics.

@@ -63,8 +63,8 @@ pub fn read_list<R: Read>(r: &mut Reader<R>, options: &Options) -> Result<Loaded
 
     let count = r.u64("number of arrays")?;
     let n = r.expect_count(count, LEAST_RECORD, limits.max_tensors, "number of arrays")?;
-    // A `Tensor` takes two words, at most four times the length of the smallest record. The input was checked to contain `n`
-    // such records, except for a stream.
+    // The input was checked to be long enough for `n` records. A `Tensor` takes two words, at most four times the length of
+    // the smallest record, so the list takes at most four times the input. The length of a stream could not be checked.
     let mut tensors: Vec<Tensor> = Vec::with_capacity(if r.remaining().is_some() { n } else { n.min(1 << 10) });
     let mut np_shape = false;
     for index in 0..n {

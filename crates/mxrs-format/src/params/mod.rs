@@ -1,8 +1,8 @@
 //! MXNet's list container for `.params` and `.nd` files and mean images.
 //!
-//! Reads every version of the array record (ndim-first, V1, V2, V3) and writes the versions of MXNet 1.9.1: V2, or V3 for
-//! files with NumPy shape semantics. Loading and saving reproduces a file byte for byte, except for the device fields, which
-//! have no meaning and are written as `cpu(0)`.
+//! Reads every version of the array record (V0, which starts with the number of axes, V1, V2, V3) and writes the versions of
+//! MXNet 1.9.1: V2, or V3 for files with NumPy shape semantics. Loading and saving reproduces a file byte for byte, except
+//! for the device fields, which have no meaning and are written as `cpu(0)`.
 
 mod array;
 mod checkpoint;

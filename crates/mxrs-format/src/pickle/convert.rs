@@ -1,4 +1,4 @@
-//! Converts the nodes of the pickle machine, which may share parts, to values, which do not share.
+//! Converts the nodes of the pickle machine to values. Nodes may share parts; a value gets its own copy of each part.
 
 use super::Value;
 use super::machine::Node;

@@ -28,7 +28,7 @@ fn next_record<R: Read + Seek>(source: &mut R, from: u64, len: u64) -> Result<u6
     }
     source.seek(SeekFrom::Start(from)).map_err(|e| fault::io(&e))?;
     let mut bytes = Vec::new();
-    // The last word of a block is examined again with the next block, because a head has two words.
+    // The last word of a block is examined again with the next block, because a part starts with two words.
     let mut start = from;
     loop {
         const BLOCK: u64 = 64 << 10;

@@ -2,10 +2,10 @@
 //!
 //! The pass walks once in id order, with a table of the calls seen so far. The inputs of a call are merged before the call
 //! is looked up, so one walk finds all equal calls. Two calls are the same if operator, parsed parameters, `__ctx_group__`,
-//! device and inputs are equal; `lr_mult`, profiler scopes and other annotations are ignored. Never merged: variables, calls that
-//! draw random numbers or rewrite inputs in either mode, calls with subgraphs, recomputing clones, and `_copy` calls that
-//! are heads, which keep two outputs distinct. A call that has to wait for a node after the equal call is not merged either,
-//! because merging could close a cycle.
+//! device and inputs are equal; `lr_mult`, profiler scopes and other annotations are ignored. Never merged: variables, calls
+//! that draw random numbers or rewrite inputs in training or at inference, calls with subgraphs, recomputing clones, and
+//! `_copy` calls that are heads, which keep two outputs distinct. A call that has to wait for a node after the equal call is
+//! not merged either, because merging could close a cycle.
 //!
 //! Invariants: G16 a second run changes nothing; G17 outputs keep their order and values; G18 no two calls are left
 //! that could be merged.
@@ -85,8 +85,8 @@ fn run(graph: &Graph, ops: &OpSet, n_forward_nodes: usize, n_forward_heads: usiz
             continue;
         };
         let twins = seen.entry(key).or_default();
-        // A twin is an earlier, equal call. A control dependency on a node before the twin can be moved to the twin; a
-        // dependency on the twin itself is fulfilled.
+        // A twin is an earlier, equal call. If the current call waits for a node before the twin, the twin can wait for this
+        // node instead. If it waits for the twin itself, nothing remains to be waited for.
         let twin = twins.iter().copied().find(|twin| node.control_deps.iter().all(|dep| dep <= twin));
         match twin {
             None => twins.push(rewrite.put(id, node)),

@@ -39,7 +39,7 @@ pub(super) trait Attribute: Clone {
     fn n_rows(&self) -> Result<Option<usize>, ()>;
     /// Whether the tensor has one element, as far as this is known.
     fn may_be_one_element(&self) -> bool;
-    /// Checks that later code may compute with the property.
+    /// Checks that the property is valid. A shape fails if its number of elements overflows.
     fn check(&self) -> Result<()>;
     /// Calls the operator's inference function.
     fn infer(op: &OpDef, params: &OpParams, inputs: &mut [Self], outputs: &mut [Self]) -> Result<()>;
@@ -113,8 +113,8 @@ pub(super) fn run<T: Attribute>(graph: &Graph, entries: &mut [T], visits: Visits
                     let producer = graph.entry_at(entry).0;
                     let touched = std::iter::once(producer).chain(graph.consumers(entry).iter().map(|(c, _)| *c));
                     for other in touched {
-                        // The call that was just visited is queued again too, because its inference function may use what it
-                        // has inferred. That of control flow has done so already.
+                        // The call that was visited is queued again too, because its inference function may use what it has
+                        // inferred. This is not needed for control flow: its inference repeats until nothing changes.
                         let is_done = other == id && node.is_control_flow();
                         let is_call = !graph.node(other).is_variable();
                         if is_call && !is_done && !std::mem::replace(&mut is_queued[other.index()], true) {

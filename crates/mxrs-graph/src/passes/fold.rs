@@ -6,7 +6,7 @@ use crate::{Graph, NodeId};
 /// it. A call is constant if it reads only constants (or nothing), draws no random numbers, rewrites nothing, waits only
 /// for constants, and is not a [copy between devices](mxrs_op::OpDef::crosses_devices).
 ///
-/// So a call without inputs can be constant: its parameters determine its value.
+/// A call without inputs is constant too if the other conditions hold: its parameters alone determine its value.
 pub fn constant_nodes(graph: &Graph, is_train: bool, is_constant: impl Fn(NodeId) -> bool) -> Vec<bool> {
     let mut constant = vec![false; graph.n_nodes()];
     for (id, node) in graph.iter() {

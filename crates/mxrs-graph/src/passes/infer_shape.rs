@@ -31,7 +31,8 @@ impl Attribute for PartialShape {
         let is_flat = row.ndim() == Some(1) && row.dim(0).is_none_or(|size| size == 1);
         match tensor.ndim() {
             Some(1) => Self::of_rank(1),
-            // The tensor may have one axis or two.
+            // One row of shape (1,) does not say whether the tensor has one axis or two: a row of a tensor with one axis
+            // also has the shape (1,).
             None if is_flat => Self::unknown(),
             _ => row.stacked(None),
         }

@@ -1,6 +1,7 @@
 //! Fuses two calls of a training graph, forward and backward: a call and the activation after it.
 //!
-//! `b = second(first(a))` with the gradients `first'(second'(g, b), …)` becomes `b = both(a)` with `both'(g, …)`. The
+//! For two calls `a → first → second → b`, the training graph contains `b = second(first(a))` and the gradients
+//! `first'(second'(g, b), …)`, where `g` is the gradient of `b`. They become `b = both(a)` and `both'(g, …)`. Then the
 //! output of `first` is no longer kept, and the gradient reads neither this output nor `b`.
 
 #[cfg(test)]
@@ -104,8 +105,8 @@ fn find(training: &TrainingGraph, pair: &Pair, first: NodeId) -> Option<Found> {
             && node.clone_of.is_none()
             && node.attrs.get("__force_mirroring__").is_none()
     };
-    // The only reader of an entry, and the position at which it reads the entry; `None` if there are several readers or the
-    // entry is a head.
+    // Returns the only reader of an entry, and the position of the input by which it reads the entry. `None` if there are
+    // several readers or the entry is a head.
     let only_reader = |e: Entry| {
         let entry = graph.entry_id(e);
         let is_head = graph.heads().contains(&e) || training.wanted.contains(&e);

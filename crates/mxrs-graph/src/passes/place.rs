@@ -3,7 +3,7 @@
 //! The rules are those of MXNet's `group2ctx`. A node with a `__ctx_group__` is on the device of the group. Of the other
 //! nodes:
 //! - a variable is on the default device, but an auxiliary state is on the device of the operator that writes it;
-//! - a call is on the device of its first input, or, if it has no inputs, on that of its first reader;
+//! - a call is on the device of its first input that has one, or, if no input has one, on that of its last reader;
 //! - the gradient of a head is on the device of the head;
 //! - a call of a gradient is on the device of its forward call, but a sum of terms is on the device of the first term;
 //! - a clone is on the device of its original.
@@ -41,7 +41,8 @@ pub fn place(graph: &Graph, default: Device, groups: &IndexMap<String, Device>) 
         let of_inputs = || node.inputs.iter().find_map(|input| of[input.node.index()]);
         of[id.index()] = of[id.index()].or_else(of_inputs);
     }
-    // What is left are auxiliary states, calls without inputs, and calls that read only such calls.
+    // The nodes without a device are now auxiliary states, calls without inputs, and calls that depend only on such nodes.
+    // Walking backward, each such call gets the device of its last reader.
     for (id, node) in graph.iter().rev().filter(|(_, node)| !node.is_variable()) {
         let here = *of[id.index()].get_or_insert(default);
         for input in node.inputs.iter().filter(|input| !graph.node(input.node).is_variable()) {
@@ -103,7 +104,8 @@ impl TrainingGraph {
             }
             let mut node = copying.rewrite.moved(old);
             node.device = Some(of[id.index()]);
-            // The call of a copy that the graph already has reads the other device itself.
+            // A copy between devices that is already in the graph may read an input on another device. No further copy is
+            // needed for it.
             if !node.op.as_ref().is_some_and(|op| op.crosses_devices) {
                 for (from, to) in old.inputs.iter().zip(&mut node.inputs) {
                     if on(from) != of[id.index()] {

@@ -1,8 +1,9 @@
 //! Loss scaling: the gradients of losses are multiplied by a number that may change between runs.
 //!
-//! Before each loss ([`OpDef::is_loss`](mxrs_op::OpDef)) a call of `_amp_scale_gradient` is inserted, with a new variable for
-//! the number. A loss sets its gradient itself, so the gradient of the graph's output would not reach it. Outputs that are not
-//! losses are not changed: who gives their gradients multiplies these.
+//! Before each loss ([`OpDef::is_loss`](mxrs_op::OpDef)) a call of `_amp_scale_gradient` is inserted, with a new variable
+//! for the number. It is inserted there because a loss computes the gradient of its input itself, and ignores the gradient
+//! of its output. Outputs that are not losses are not changed: the caller, who supplies their gradients, multiplies these by
+//! the number.
 
 use super::names::UniqueNames;
 use super::rewrite::Rewrite;

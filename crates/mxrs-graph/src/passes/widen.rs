@@ -144,8 +144,8 @@ impl Widening<'_> {
         new
     }
 
-    /// Whether the call reads a half-precision variable that some call writes: an auxiliary state, or a variable of a
-    /// version above 0.
+    /// Whether the call has an input in half precision that it or another call rewrites: an auxiliary state, or a variable
+    /// of a version above 0.
     fn rewrites_half(&self, node: &Node) -> bool {
         let inputs = node.inputs.iter().enumerate();
         inputs.into_iter().any(|(i, input)| self.is_half(*input) && (i >= node.n_arguments() || input.version > 0))
@@ -164,8 +164,8 @@ impl Widening<'_> {
         let makes_half = Self::outputs(id, node.n_outputs).any(|entry| self.is_half(entry));
         let reads_half = node.inputs.iter().any(|entry| self.is_half(*entry));
         if is_cast && reads_half {
-            // A conversion between half precision and float32 is dropped. A conversion to another type reads the float32
-            // value.
+            // A conversion between half precision and float32 is dropped: its readers use the float32 value. A conversion
+            // from half precision to a third type stays, and reads the float32 value.
             let (from, to) = (node.inputs[0], Entry::new(id, 0));
             let wide = self.in_float32(from)?;
             let made = self.desc(to).dtype;
@@ -184,7 +184,8 @@ impl Widening<'_> {
         for input in &node.inputs {
             inputs.push(if self.is_half(*input) { self.in_float32(*input)? } else { self.in_its_type(*input)? });
         }
-        // If a call reads no half precision, its half-precision outputs keep their type.
+        // A call without a half-precision input, such as one that only makes half-precision values, keeps the type of its
+        // outputs.
         self.add(id, Node { inputs, ..node.clone() }, makes_half && reads_half);
         Ok(true)
     }

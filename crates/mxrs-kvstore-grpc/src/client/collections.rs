@@ -1,11 +1,11 @@
-//! The collections of a worker that others may still need. They are given again to a server 0 that was started again, which knows
-//! none of them.
+//! The bytes that a worker gave to recent collections and that other workers may still need. If server 0 is started again,
+//! it has lost these bytes, and the worker gives them again.
 
 use crate::messages::Collect;
 use crate::server::MOST_COLLECTIONS;
 use std::collections::VecDeque;
 
-/// The number of the next collection, and what this worker gave to the last ones.
+/// The number of the next collection, and the bytes that this worker gave to recent collections.
 #[derive(Debug, Default)]
 pub struct Collections {
     next: u64,
@@ -18,26 +18,26 @@ impl Collections {
         self.next
     }
 
-    /// Notes the number of the next collection, which server 0 knows.
+    /// Sets the number of the next collection, which server 0 has sent. The number never decreases.
     pub fn begin_at(&mut self, number: u64) {
         self.next = number.max(self.next);
     }
 
-    /// Notes that this worker has made a collection. If it waited for the bytes of all, all workers have made the earlier ones, and
-    /// only this one may still be without an answer elsewhere.
+    /// Notes that this worker has made a collection. If it waited for the bytes of all workers, all workers have made the
+    /// earlier ones. Then only this collection may have to be given again.
     pub fn done(&mut self, collect: Collect, has_waited: bool) {
         self.next = collect.number + 1;
         if has_waited {
             self.given.clear();
         }
         self.given.push_back(collect);
-        // A server takes no more than these, so all workers have made those before.
+        // A server keeps no more collections than this. So all workers have finished older ones.
         while self.given.len() > MOST_COLLECTIONS {
             self.given.pop_front();
         }
     }
 
-    /// What a server 0 without memory lacks.
+    /// What a restarted server 0 has lost.
     pub fn given(&self) -> Vec<Collect> {
         self.given.iter().cloned().collect()
     }

@@ -1,11 +1,12 @@
-//! The window of requests that are on their way to one server. The most urgent request goes first.
+//! Limits the number of requests that are on their way to one server. If it is reached, further requests wait, and the most
+//! urgent one goes first.
 
 use mxrs_sync::Mutex;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// A number of places, which requests take by priority.
+/// A semaphore whose places go to the waiting request with the highest priority.
 #[derive(Debug)]
 pub struct Gate(Mutex<Places>);
 
@@ -23,7 +24,7 @@ struct Waiting {
     call: oneshot::Sender<Pass>,
 }
 
-/// A place. Dropping it lets the next request in.
+/// A place in a `Gate`. Dropping it lets the next request in.
 #[derive(Debug)]
 pub struct Pass(Option<Arc<Gate>>);
 
@@ -33,7 +34,7 @@ impl Gate {
         Arc::new(Self(Mutex::new(Places { n_free: n_places.max(1), n_asked: 0, waiting: BinaryHeap::new() })))
     }
 
-    /// Waits for a place. Of equally urgent requests the first one goes first.
+    /// Waits for a place. Of equally urgent requests, the one that came first gets it.
     pub async fn enter(self: &Arc<Self>, priority: i32) -> Pass {
         let (call, called) = oneshot::channel();
         {
@@ -48,7 +49,8 @@ impl Gate {
         }
         match called.await {
             Ok(pass) => pass,
-            // A sender is dropped only with the gate, which `self` keeps. A place more does no harm.
+            // Cannot happen: the sender is dropped only with the gate, and `self` keeps the gate. An additional place would
+            // do no harm.
             Err(_) => Pass(Some(Arc::clone(self))),
         }
     }
@@ -69,7 +71,7 @@ impl Drop for Pass {
             let Some(next) = next else { return };
             match next.call.send(Pass(Some(Arc::clone(&gate)))) {
                 Ok(()) => return,
-                // The request was given up: its place goes to the next one.
+                // The request does not wait for this place any more, so it goes to the next request.
                 Err(mut pass) => drop(pass.0.take()),
             }
         }
@@ -117,7 +119,7 @@ mod tests {
                 })
                 .into();
             tokio::task::yield_now().await;
-            // A request that is given up does not keep its place.
+            // A request that is aborted does not keep its place.
             tasks[4].abort();
             tokio::task::yield_now().await;
             drop(first);

@@ -1,4 +1,4 @@
-//! The connection of a worker to one server: it is opened again when it is lost, until the patience of the worker is over.
+//! The connection of a worker to one server. If it is lost, it is opened again, until the patience of the worker is over.
 
 use super::gate::Gate;
 use super::replay::Replay;
@@ -19,9 +19,9 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
-/// The pauses between attempts to connect double up to the second of these.
+/// The first and the longest pause between attempts to connect. Each pause is twice as long as the one before.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
-/// How often a worker says that it has ended, if the connection is lost before the answer.
+/// How often a worker reports to a server that the worker has ended, if the connection is lost before the answer.
 const LEAVES: u32 = 3;
 
 /// A server, as a worker sees it.
@@ -30,9 +30,9 @@ pub struct Link {
     pub address: String,
     pub worker: Arc<Worker>,
     connector: Connector,
-    /// Held while a connection is opened.
+    /// Locked while a connection is being opened.
     connection: tokio::sync::Mutex<Connection>,
-    /// The generation of the newest connection that is lost.
+    /// The number of the newest connection that was lost. Connections are numbered in order.
     lost: watch::Sender<u64>,
     health: Mutex<Health>,
     pub replay: Mutex<Replay>,
@@ -42,9 +42,9 @@ pub struct Link {
 }
 
 struct Health {
-    /// When the server was last heard.
+    /// When the last answer of the server arrived.
     heard: Instant,
-    /// The failure after which the server is not asked any more.
+    /// The error after which no more requests are sent to the server.
     fault: Option<Error>,
 }
 
@@ -55,7 +55,7 @@ struct Connection {
     incarnation: Option<u64>,
 }
 
-/// An open connection. Values and questions have different channels, so that values do not hold up signs of life.
+/// An open connection. It has one channel for values and one for questions, so that large values do not delay signs of life.
 #[derive(Clone)]
 pub struct Open {
     pub generation: u64,
@@ -108,7 +108,7 @@ impl Link {
         drop(self.lost.subscribe().wait_for(|lost| *lost >= generation).await);
     }
 
-    /// The error of a refused request.
+    /// The error for a request that the server refused.
     pub fn refused(&self, status: &Status) -> Error {
         let kind = match status.code() {
             Code::InvalidArgument | Code::NotFound | Code::OutOfRange => io::ErrorKind::InvalidInput,
@@ -161,7 +161,7 @@ impl Link {
         }
     }
 
-    /// Makes a connection, joins the server, and sends again what a restored server lacks.
+    /// Makes a connection, joins the server, and sends again what a restarted server has lost.
     async fn try_open(&self, connection: &mut Connection) -> std::result::Result<Open, Failure> {
         let options = &self.worker.options;
         let endpoint =
@@ -169,7 +169,7 @@ impl Link {
         let endpoint = endpoint
             .initial_stream_window_size(u32::try_from(2 * limits::FRAME_BYTES).unwrap_or(u32::MAX))
             .initial_connection_window_size(16 << 20)
-            // Signs of life have the channel of questions; that of values finds out by itself that its connection is dead.
+            // Signs of life use the channel of questions. HTTP/2 pings show whether the channel of values still works.
             .http2_keep_alive_interval(options.silence)
             .keep_alive_timeout(options.silence);
         let connect = || endpoint.connect_with_connector(self.connector.clone());
@@ -207,7 +207,7 @@ impl Link {
         Ok(open)
     }
 
-    /// Sends again what a server lacks which was started again: first values, the updater, collections and pushes.
+    /// Sends again what a restarted server has lost: first values, the updater, collections and pushes.
     async fn replay(&self, open: &Open, joined: &CallReply) -> std::result::Result<(), Failure> {
         let (rank, name) = (self.worker.options.rank, self.name());
         if !joined.keeps_snapshots && !self.keys.lock().is_empty() {
@@ -238,7 +238,7 @@ impl Link {
             let collect = Collect { again: true, ..collect };
             match call(&open.calls, Question::Collect(collect), self.worker.options.silence).await {
                 Ok(_) => {}
-                // All workers have passed this collection.
+                // The server refuses this collection because all workers have finished it, so it need not be given again.
                 Err(status) if status.code() == Code::OutOfRange => {}
                 Err(status) => return Err(failure(status)),
             }
@@ -299,13 +299,13 @@ impl Link {
         }
     }
 
-    /// Says to the server that this worker has ended. A server with snapshots answers when a snapshot has all pushes of this worker.
-    /// If it is started again meanwhile, it gets the pushes again.
+    /// Reports to the server that this worker has ended. A server that writes snapshots answers when a snapshot contains all
+    /// pushes of this worker. If the server is started again meanwhile, the pushes are sent again.
     pub async fn leave(&self) {
         let options = &self.worker.options;
         let leave = Question::Leave(Leave { session: self.worker.session });
         for _ in 0..LEAVES {
-            // A server that is away, and that lacks nothing, is not worth a wait.
+            // If the server cannot be reached but already has all pushes in a snapshot, the wait is short.
             let limit = if self.replay.lock().is_needed() { options.silence } else { PAUSES[1] };
             let Ok(Ok(open)) = tokio::time::timeout(limit, self.open()).await else { return };
             let left = tokio::select! {
@@ -326,12 +326,12 @@ impl Link {
 enum Failure {
     /// The server does not answer. It may come back.
     Lost(String),
-    /// One of both does not want the other.
+    /// The server refuses the worker, or the worker refuses the server. Another attempt would not help.
     Refused(Error),
 }
 
 impl Failure {
-    /// The failure that an error of the connection means. Errors of TLS do not pass.
+    /// Classifies an error of the connection. Errors of TLS are final, because another attempt would fail in the same way.
     fn of(error: &(dyn std::error::Error + 'static)) -> Self {
         let mut words = Vec::new();
         let mut next = Some(error);
@@ -348,14 +348,14 @@ impl Failure {
     }
 }
 
-/// The error of TLS that this error is, if it is one which does not pass.
+/// Returns the TLS error inside this error, if there is one that would occur again in another attempt.
 fn tls_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
     let inner = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
     let found = error.downcast_ref::<rustls::Error>().or_else(|| inner?.downcast_ref::<rustls::Error>());
     found.filter(|error| !matches!(error, rustls::Error::General(_)))
 }
 
-/// Whether a request that failed in this way may be made again.
+/// Whether a request that failed with this status may be sent again.
 pub fn is_passing(status: &Status) -> bool {
     matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled)
 }

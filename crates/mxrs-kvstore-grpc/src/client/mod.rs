@@ -45,9 +45,9 @@ pub struct WorkerOptions {
     pub silence: Duration,
     /// The longest wait for a server that does not answer.
     pub patience: Duration,
-    /// The most requests that are on their way to one server. More urgent requests overtake the others.
+    /// The most requests that are on their way to one server. Further requests wait, and the most urgent one is sent first.
     pub window: usize,
-    /// The most bytes of pushes that are kept for servers which are restored from a snapshot.
+    /// The most bytes of pushes that are kept, to be sent again to servers that are restored from a snapshot.
     pub replay_bytes: usize,
 }
 
@@ -72,20 +72,21 @@ impl Default for WorkerOptions {
 /// What the connections of a worker share.
 pub struct Worker {
     options: WorkerOptions,
-    /// A random number, other for each process.
+    /// A random number that identifies this process to the servers.
     session: u64,
     collections: Mutex<Collections>,
-    /// The updater that the servers have, for those that are started again.
+    /// The updater that the servers have. It is sent again to servers that are started again.
     updater: Mutex<Option<SetUpdater>>,
-    /// Whether this worker has failed, so that it does not say that it has ended.
+    /// Whether this worker has failed. If so, it does not report to the servers that it has ended.
     has_failed: AtomicBool,
 }
 
-/// The servers of a training, reached by gRPC. Dropping it says to the servers that this worker has ended, unless it has failed.
+/// The servers of a training, reached by gRPC. Dropping it reports to the servers that this worker has ended, unless the
+/// worker has failed.
 pub struct GrpcServers {
     worker: Arc<Worker>,
     links: Vec<Arc<Link>>,
-    /// Held while a collection is made: all workers make them in the same order.
+    /// Locked while a collection is made, because all workers must make collections in the same order.
     collecting: Mutex<()>,
     runtime: Option<tokio::runtime::Runtime>,
 }
@@ -250,7 +251,7 @@ impl Servers for GrpcServers {
                 Err(error) => return reply(Err(error)),
             }
         }
-        // A task that is not run drops `reply`, which fails the task of the engine.
+        // If the runtime does not run this task, it drops `reply`, and this fails the task of the engine.
         drop(self.spawn(async move {
             let start = |(link, head, bytes, expected): (Arc<Link>, Head, Bytes, usize)| {
                 tokio::spawn(async move { link.transfer(head, bytes, expected, priority).await })
@@ -319,7 +320,7 @@ impl Servers for GrpcServers {
 
 impl Drop for GrpcServers {
     fn drop(&mut self) {
-        // Servers wait for a worker that has failed, because it may be started again.
+        // A worker that has failed does not say that it leaves: servers shall wait for it, because it may be started again.
         if !self.worker.has_failed.load(Ordering::Relaxed) && !std::thread::panicking() {
             let left = self.on_all(|link| async move {
                 link.leave().await;

@@ -1,14 +1,15 @@
-//! The first values and pushes that no snapshot of the server has yet. They are sent again to a server that was started again.
+//! Keeps the first values and pushes that no snapshot of the server contains yet, so that they can be sent again if the
+//! server is restarted.
 
 use crate::messages::{Applied, Head};
 use mxrs_kvstore::Key;
 use prost::bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 
-/// Pushes to one server, in their order.
+/// The first values and pushes to one server that may have to be sent again, in their order.
 #[derive(Debug)]
 pub struct Replay {
-    /// The first values, in their order. They are kept whatever their size.
+    /// The first values, in their order. All of them are kept, whatever their size.
     firsts: Vec<Push>,
     pushes: VecDeque<Push>,
     n_bytes: usize,
@@ -27,18 +28,19 @@ pub struct Push {
     pub key: Key,
     pub head: Head,
     pub bytes: Bytes,
-    /// The number of the first snapshot with it, once the server has acknowledged it.
+    /// The number of the first snapshot that will contain this push. It is known once the server has acknowledged the push.
     in_snapshot: Option<u64>,
 }
 
-/// What a restored server lacks.
+/// What a restarted server has lost.
 #[derive(Debug, Default)]
 pub struct Missing {
-    /// The first values to give again, or to wait for. A server that has one ignores it.
+    /// The first values to give again, or to wait for. A server that already has the first value of a key ignores it.
     pub firsts: Vec<Push>,
     /// The pushes to send again.
     pub pushes: Vec<Push>,
-    /// The number of acknowledged pushes that are not kept any more, so that they are lost.
+    /// The number of acknowledged pushes that the server has lost and that are not kept here any more. They are lost for
+    /// good.
     pub n_lost: u64,
 }
 
@@ -60,13 +62,13 @@ impl Replay {
         self.is_needed = is_needed;
     }
 
-    /// Whether the server writes snapshots, and may lack something.
+    /// Whether the server writes snapshots, and some first value or push is in no snapshot yet.
     pub fn is_needed(&self) -> bool {
         self.is_needed && !(self.firsts.is_empty() && self.pushes.is_empty())
     }
 
-    /// Keeps a first value that the server has taken, and that the snapshot with this number will have. Only worker 0 has the
-    /// bytes; the others wait until it has given them.
+    /// Keeps a first value that the server has taken. The snapshot with the number `in_snapshot` will contain it. Only
+    /// worker 0 has the bytes; the other workers wait until worker 0 has given them.
     pub fn add_first(&mut self, key: &Key, head: &Head, bytes: &Bytes, in_snapshot: u64) {
         if !self.is_needed {
             return;
@@ -75,7 +77,7 @@ impl Replay {
         self.firsts.push(Push { key, head, bytes, in_snapshot: Some(in_snapshot) });
     }
 
-    /// Notes that a server which was started again has taken a first value.
+    /// Notes that a restarted server has taken a first value again.
     pub fn acknowledge_first(&mut self, key: &Key, in_snapshot: u64) {
         self.firsts
             .iter_mut()
@@ -97,7 +99,7 @@ impl Replay {
         }
     }
 
-    /// Notes that the server has applied a push, which the snapshot with this number will have.
+    /// Notes that the server has applied a push. The snapshot with the number `in_snapshot` will contain it.
     pub fn acknowledge(&mut self, key: &Key, push: u64, in_snapshot: u64) {
         let last = self.acknowledged.entry(key.clone()).or_default();
         *last = push.max(*last);
@@ -107,9 +109,9 @@ impl Replay {
         }
     }
 
-    /// Forgets the pushes that the complete snapshots have.
+    /// Drops the first values and pushes that complete snapshots contain.
     pub fn forget(&mut self, n_snapshots: u64) {
-        // Every answer has this number, and it rarely changes.
+        // This check saves time: every answer of the server has this number, but it rarely changes.
         if n_snapshots == self.n_snapshots {
             return;
         }
@@ -120,7 +122,7 @@ impl Replay {
         self.n_bytes = self.pushes.iter().map(|push| push.bytes.len()).sum();
     }
 
-    /// What a server lacks that has applied these pushes.
+    /// What a server has lost, given the last push to each key that it has applied.
     pub fn missing(&self, applied: &[Applied]) -> Missing {
         let applied: HashMap<Key, u64> =
             applied.iter().filter_map(|applied| Some((applied.key.as_ref()?.key()?, applied.push))).collect();
@@ -174,7 +176,7 @@ mod tests {
     fn what_did_not_fit_is_counted_as_lost() {
         let (mut replay, key) = replay(30, 5);
         (1..=4).for_each(|push| replay.acknowledge(&key, push, 1));
-        // Pushes 3, 4 and 5 are kept; of the acknowledged ones the server lacks 1 to 4.
+        // Pushes 3, 4 and 5 are kept. The server has lost the acknowledged pushes 1 to 4, of which 1 and 2 are not kept.
         let missing = replay.missing(&[]);
         assert_eq!((numbers(&missing), missing.n_lost), (vec![3, 4, 5], 2));
     }
@@ -189,7 +191,7 @@ mod tests {
         assert_eq!(names(&replay), ["`w`", "`later`"]);
         replay.forget(1);
         assert_eq!(names(&replay), ["`later`"]);
-        // The server was killed before its second snapshot, and takes the value again.
+        // The server was killed before snapshot 2 was complete. It takes the value again, and will have it in snapshot 3.
         replay.acknowledge_first(&Key::from("later"), 3);
         replay.forget(2);
         assert_eq!(names(&replay), ["`later`"]);

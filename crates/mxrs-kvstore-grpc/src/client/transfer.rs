@@ -9,7 +9,7 @@ use prost::bytes::Bytes;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
-/// Makes a transfer once. `expected` is the number of bytes of the answer.
+/// Makes one attempt at a transfer. `expected` is the number of bytes of the answer.
 ///
 /// # Errors
 /// Fails if the server refuses it, if the connection is lost, or if the answer has another size.
@@ -52,11 +52,11 @@ pub async fn once(
     Ok((head, value))
 }
 
-/// Says that the size of the answer is not known.
+/// The value of `expected` if the size of the answer is not known.
 pub const ANY: usize = usize::MAX;
 
 impl Link {
-    /// Makes a transfer until it succeeds. A push is applied once, however often it is sent.
+    /// Makes a transfer, and repeats it until it succeeds. A push is applied once, however often it is sent.
     ///
     /// # Errors
     /// Fails if the server is lost, or refuses the transfer.

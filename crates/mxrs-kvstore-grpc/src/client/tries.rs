@@ -1,4 +1,5 @@
-//! A request that fails again and again although the server can be reached: it is made after growing pauses, and not forever.
+//! Repeats a request that fails although the server can be reached. The pauses grow, and the attempts end when the patience
+//! of the worker is over.
 
 use super::link::Link;
 use crate::wire::network;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The failures in a row of one request.
+/// How often one request has failed in a row, and since when.
 #[derive(Default)]
 pub struct Tries {
     first: Option<Instant>,
@@ -18,7 +19,8 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// Waits before a request is made again. The first time there is no pause: usually the connection was old.
+    /// Waits before a request is made again. The first time there is no pause: usually the request failed only because an
+    /// old connection had ended.
     ///
     /// # Errors
     /// Fails if the request has failed for longer than the patience of the worker, although the server answers.
@@ -33,7 +35,7 @@ impl Tries {
         Ok(())
     }
 
-    /// The pause after one more failure; `None` if the first one is longer ago than the patience.
+    /// The pause after one more failure. `None` if the first failure is longer ago than the patience.
     fn pause(&mut self, patience: Duration) -> Option<Duration> {
         let first = *self.first.get_or_insert_with(Instant::now);
         let pause = (PAUSE * self.n).min(LONGEST_PAUSE);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tonic::{Request, Response, Status};
 
-/// The method `Call`.
+/// Handles the gRPC method `Call`.
 pub struct Handler(pub Arc<Inner>);
 
 impl tonic::server::UnaryService<CallRequest> for Handler {
@@ -43,7 +43,7 @@ async fn answer(server: &Arc<Inner>, request: CallRequest, peer: Option<&Peer>) 
         Some(Question::Updater(updater)) => {
             check_settings(&updater)?;
             server.state.lock().session(updater.session)?;
-            // Making an updater takes memory and may wait for states.
+            // Making an updater takes memory and may wait for states, so it runs on a thread that may block.
             server.blocking(move |server| Ok(server.set_updater(&updater))).await??;
             Ok(server.call_reply())
         }
@@ -54,9 +54,10 @@ async fn answer(server: &Arc<Inner>, request: CallRequest, peer: Option<&Peer>) 
             Ok(server.call_reply())
         }
         Some(Question::Leave(leave)) => {
-            // A server that has failed lets workers go, too.
+            // A server that has failed accepts the end of a worker, too.
             let has_failed = server.leave(leave.session);
-            // After its end, the worker cannot send its last pushes again, so it waits until a snapshot has them.
+            // Once it has ended, the worker cannot send its last pushes again. So the answer waits until a snapshot contains
+            // them.
             if server.options.snapshots.is_some() && !has_failed {
                 server.blocking(|server| server.snapshot()).await?;
             }
@@ -72,7 +73,7 @@ impl Inner {
         CallReply { incarnation: self.incarnation, n_snapshots, ..CallReply::default() }
     }
 
-    /// Takes a worker. A worker that has joined before, and whose connection was lost, has the same session.
+    /// Lets a worker join. A worker that joins again after a lost connection keeps its session.
     fn join(&self, join: &Join, peer: Option<&Peer>) -> Result<CallReply, Status> {
         let options = &self.options;
         if join.version != VERSION {
@@ -111,7 +112,8 @@ impl Inner {
         Ok(CallReply { keeps_snapshots, applied, next_collect, ..self.call_reply() })
     }
 
-    /// Adds the session, or finds it. Returns the pushes of it that were applied.
+    /// Adds the session, or finds it if the worker joins again. Returns the last push of the session that was applied to
+    /// each key.
     fn add_session(&self, number: u64, rank: usize) -> Result<Vec<Applied>, Status> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
@@ -125,7 +127,8 @@ impl Inner {
                 None => tracing::info!("worker {rank} has joined"),
                 Some(_) => {
                     tracing::info!("worker {rank} was started again");
-                    // The new process begins as far as the slowest of the others, which do not wait until it has caught up.
+                    // The clocks of the new process begin at those of the slowest other worker, so that the others do not
+                    // wait until it has caught up.
                     let slowest: Vec<u64> =
                         state.keys.values().map(|kept| state.slowest_clock(kept).unwrap_or(0)).collect();
                     for (kept, slowest) in state.keys.values_mut().zip(slowest) {
@@ -135,7 +138,8 @@ impl Inner {
                     }
                 }
             }
-            // A session that another has replaced needs no memory of its pushes, but its number stays known for a message.
+            // A session that was replaced by a new one sends no more pushes, so their numbers are not needed. The session is
+            // kept for an error message.
             if let Some(old) = before.and_then(|before| state.sessions.get_mut(&before)) {
                 old.pushes.clear();
             }
@@ -172,8 +176,8 @@ impl Inner {
         has_failed
     }
 
-    /// Sets the updater. The first worker that says it makes it; worker 0 may change settings; those of others must be equal,
-    /// except for settings that move on in the course of a training.
+    /// Sets the updater. The first worker that sends settings creates it. Later, worker 0 may change settings. The settings
+    /// of other workers must be equal, except for settings that change in the course of a training.
     fn set_updater(&self, updater: &SetUpdater) -> Result<(), Status> {
         let settings = updater.settings();
         let mut guard = self.state.lock();
@@ -244,7 +248,8 @@ fn refused_settings(error: &Error, rank: usize) -> Status {
     Status::invalid_argument(format!("updater of worker {rank}: {error}"))
 }
 
-/// Settings that move on in the course of a training. A worker that is started again has those of its start.
+/// Settings that change in the course of a training. They may differ between workers, because a worker that is started again
+/// sends those of its start.
 const MOVING: [&str; 6] = [
     "begin_epoch",
     "begin_num_update",
@@ -254,7 +259,7 @@ const MOVING: [&str; 6] = [
     "rescale_grad",
 ];
 
-/// Whether two updaters differ at most in settings that move on.
+/// Whether two updaters differ at most in settings that change in the course of a training.
 fn is_same_rule(a: &UpdaterSettings, b: &UpdaterSettings) -> bool {
     let constant = |settings: &UpdaterSettings| {
         let pairs = settings.settings.iter().filter(|(name, _)| !MOVING.contains(&name.as_str()));

@@ -1,4 +1,4 @@
-//! Collections: every worker gives bytes and gets those of all. Server 0 has them.
+//! Collections: every worker gives bytes and gets the bytes of all workers. Server 0 stores them.
 
 use prost::bytes::Bytes;
 use std::collections::BTreeMap;
@@ -8,9 +8,10 @@ use tonic::Status;
 const MOST_OPEN: usize = 64;
 /// The number of complete collections that are kept for workers that ask again.
 const KEPT: usize = 4;
-/// The most collections of which a worker may have given bytes that another worker still needs.
+/// The number of recent collections whose bytes a worker must be able to give again, because another worker may still need
+/// them.
 pub const MOST_COLLECTIONS: usize = MOST_OPEN + KEPT;
-/// The largest number of a collection. No training comes so far.
+/// A bound for the number of a collection, so that adding 1 cannot overflow. No training reaches it.
 const MOST_NUMBER: u64 = u64::MAX / 2;
 
 /// What workers have given, by the number of the collection.
@@ -40,8 +41,8 @@ impl Collections {
         }
         let complete: Vec<u64> =
             self.0.iter().filter(|(_, all)| all.iter().all(Option::is_some)).map(|(n, _)| *n).collect();
-        // All workers have passed a collection that is older than a complete one, even if this server does not know their bytes,
-        // because it was started again.
+        // Collections that are older than a complete one are removed, even if bytes are missing. All workers have finished
+        // them, and bytes are missing only because this server was started again.
         if let Some(oldest) = complete.len().checked_sub(KEPT).and_then(|at| complete.get(at)) {
             self.0.retain(|number, _| number >= oldest);
         }
@@ -79,7 +80,8 @@ mod tests {
         let mut all = Collections::default();
         all.give(0, 1, 2, bytes("b")).unwrap();
         assert_eq!((all.result(0), all.missing(0)), (None, vec![0]));
-        // Worker 1 asks again, and is then started again.
+        // Worker 1 gives the same bytes again, because its connection was lost. It is then started again, and takes part in
+        // collection 1 next.
         all.give(0, 1, 2, bytes("b")).unwrap();
         assert_eq!((all.next(0), all.next(1)), (0, 1));
         all.give(0, 0, 2, bytes("a")).unwrap();
@@ -110,7 +112,7 @@ mod tests {
     #[test]
     fn collections_that_a_restarted_server_knows_in_part_do_not_stay() {
         let mut all = Collections::default();
-        // Worker 1 gives its bytes of a collection again that all have passed.
+        // After a restart of the server, worker 1 gives its bytes again for a collection that all workers have finished.
         all.give(6, 1, 2, bytes("x")).unwrap();
         for number in 7..7 + KEPT as u64 {
             (0..2).for_each(|rank| all.give(number, rank, 2, bytes("x")).unwrap());

@@ -1,9 +1,9 @@
-//! Numbers about a server, in the text format of Prometheus.
+//! Metrics of a server, in the text format of Prometheus.
 
 use mxrs_sync::atomic::{AtomicU64, Ordering};
 use std::fmt::Write;
 
-/// The upper ends of the classes of staleness, in updates.
+/// The upper bounds of the buckets of the staleness histogram, in updates.
 const STALENESS: [u64; 9] = [0, 1, 2, 4, 8, 16, 32, 64, 128];
 
 /// Counters of a server. Each is written by one statement, so no lock is needed.
@@ -25,7 +25,7 @@ pub struct Metrics {
     staleness_max: AtomicU64,
 }
 
-/// Numbers that are known only at the time of the question.
+/// Numbers that are read when the metrics are requested.
 #[derive(Clone, Debug, Default)]
 pub struct Gauges {
     pub n_keys: usize,
@@ -56,7 +56,7 @@ impl Metrics {
     pub fn text(&self, server: usize, gauges: &Gauges) -> String {
         let mut text = String::new();
         let mut put = |name: &str, kind: &str, help: &str, labels: &str, value: String| {
-            // Writing to a text does not fail.
+            // Writing to a `String` does not fail.
             let _ = writeln!(text, "# HELP mxrs_kvstore_{name} {help}\n# TYPE mxrs_kvstore_{name} {kind}");
             let _ = writeln!(text, "mxrs_kvstore_{name}{{server=\"{server}\"{labels}}} {value}");
         };

@@ -34,9 +34,10 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch as channel};
 use tonic::Status;
 
-/// The longest pause between two looks at what a request waits for.
+/// The longest pause between two checks of the condition that a request waits for.
 const TICK: Duration = Duration::from_millis(200);
-/// The unit in which pending bytes are counted: a semaphore counts up to 2^29.
+/// The unit in which pending bytes are counted, in bytes. A semaphore has at most 2^29 permits, so single bytes could exceed
+/// it.
 const UNIT: usize = 1024;
 
 /// How a server works.
@@ -64,13 +65,13 @@ pub struct ServerOptions {
     pub silence: Duration,
     /// The longest wait for workers: for the first one, and for those that are lost to return.
     pub patience: Duration,
-    /// The most bytes of gradients that wait for their update, and of values that are being sent. Workers that send or ask for
-    /// more wait.
+    /// The most bytes of gradients that wait for their update, and of values that are being sent. Workers that send or ask
+    /// for more have to wait.
     pub pending_bytes: usize,
     /// The most bytes of one value, and of the states of the updater.
     pub most_bytes: usize,
-    /// A worker that has made this number of updates of a value more than the slowest worker waits for that one. `None`: workers
-    /// do not wait for each other.
+    /// The bound on staleness: a worker that is this number of updates of a value ahead of the slowest worker waits for the
+    /// slowest. `None`: workers do not wait for each other.
     pub staleness: Option<u64>,
     /// If it becomes true, the server writes a snapshot, and ends as soon as no worker is alive. Workers that are asked to end
     /// write checkpoints first.
@@ -116,7 +117,7 @@ pub struct Inner {
     make_updater: MakeUpdater,
     state: Mutex<State>,
     collections: Mutex<Collections>,
-    /// Held while a snapshot is written.
+    /// Locked while a snapshot is written.
     writing: Mutex<()>,
     metrics: Metrics,
     incarnation: u64,
@@ -159,7 +160,8 @@ impl Server {
             .enable_time()
             .build()
             .map_err(|error| Error::from_io(&error).context("starting the threads of the server"))?;
-        // The caller may be a task of another runtime, in which `block_on` is not allowed.
+        // The caller may be a task of another runtime, in which `block_on` is not allowed. So a task of this runtime listens
+        // and sends back the result.
         let (sender, listening) = mpsc::channel();
         let of_task = Arc::clone(&inner);
         runtime.spawn(async move { drop(sender.send(listen(&of_task, tls).await)) });
@@ -205,7 +207,7 @@ impl Server {
             drop(sender.send(result.ok().flatten()));
         });
         let result = receiver.recv().ok().flatten().unwrap_or_else(|| Err(ended()));
-        // Answers that are on their way may take a moment.
+        // The last answers may still be on their way, so they get some time before the threads end.
         std::thread::sleep(TICK);
         runtime.shutdown_background();
         result
@@ -332,7 +334,8 @@ impl Inner {
                 let key = &about.key;
                 return Err(Status::deadline_exceeded(format!("the other workers do not push key {key} as often")));
             }
-            // A notification may be missed between the look and the wait, and lost workers are not notified.
+            // The wait has a time limit for two reasons: a notification may come between the check and the wait, and a lost
+            // worker causes no notification.
             drop(tokio::time::timeout(TICK, changed).await);
         }
     }
@@ -343,7 +346,7 @@ impl Inner {
     }
 
     fn updater_states(&self) -> Result<Vec<u8>> {
-        // The lock is not held while the states are computed.
+        // The lock is released before the states are computed.
         let read = self.state.lock().updater.as_ref().map(|(_, updater)| updater.states()).transpose()?;
         read.map_or_else(|| Ok(Vec::new()), |read| read())
     }

@@ -12,7 +12,7 @@ pub fn invalid(what: &str, got: impl ToString, expected: &str) -> Status {
     Status::invalid_argument(format!("{what}: got {}, expected {expected}", got.to_string()))
 }
 
-/// The key of a request.
+/// Reads which key a request is about, with its shape, type and part.
 ///
 /// # Errors
 /// Fails if there is none, if the name is too long, if the shape overflows, or if the part is not within the value.
@@ -76,7 +76,8 @@ pub fn check_settings(updater: &SetUpdater) -> Result<(), Status> {
     }
 }
 
-/// Reads the frames after `first` until `n_bytes` have arrived. Memory grows as bytes arrive.
+/// Reads the frames after `first` until `n_bytes` have arrived. Memory grows as bytes arrive, so a wrong length cannot
+/// exhaust it.
 ///
 /// # Errors
 /// Fails if the stream has fewer or more bytes, or if the worker is silent for too long.

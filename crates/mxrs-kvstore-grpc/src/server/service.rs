@@ -1,4 +1,4 @@
-//! Takes requests from connections, as the code does that tonic's generator writes for a service.
+//! Takes requests from connections. The code is written by hand, in the form that tonic's generator would give it.
 
 use super::{Inner, calls, transfer};
 use crate::limits;
@@ -19,7 +19,8 @@ use tonic::server::Grpc;
 use tonic::transport::Server;
 use tonic_prost::ProstCodec;
 
-/// The window of a connection for bytes that are not read: several frames.
+/// The HTTP/2 flow-control window of a connection: the most bytes that a worker may send before the server has read them. It
+/// has room for several frames.
 const CONNECTION_WINDOW: u32 = 16 << 20;
 
 /// The answer to one request.
@@ -76,7 +77,7 @@ pub async fn serve(
         .http2_keepalive_interval(Some(silence))
         .http2_keepalive_timeout(Some(silence));
     let ended = async move {
-        // The sender ends with the server, which is an end too.
+        // An error means that the sender was dropped with the server. That is a reason to end, too.
         drop(end.wait_for(Option::is_some).await);
     };
     if let Err(error) = server.serve_with_incoming_shutdown(Values(inner), connections, ended).await {

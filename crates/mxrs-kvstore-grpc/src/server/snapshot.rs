@@ -53,7 +53,7 @@ struct SavedKey {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedSession {
-    /// In hexadecimal digits: readers of JSON may round large numbers.
+    /// The number of the session in hexadecimal digits, because readers of JSON may round large numbers.
     number: String,
     rank: usize,
     left: bool,
@@ -65,7 +65,7 @@ struct SavedSession {
 pub async fn repeat(inner: Arc<Inner>) {
     loop {
         drop(tokio::time::timeout(inner.options.snapshot_interval, inner.snapshot_now.notified()).await);
-        // A failure ends the training, and every worker gets the error.
+        // The error is ignored here: it has already ended the training, and every worker gets it.
         drop(inner.blocking(|inner| inner.snapshot()).await);
     }
 }
@@ -76,8 +76,8 @@ impl Inner {
         Some(folder.join(format!("server-{}-of-{}.snapshot", self.options.server, self.options.n_servers)))
     }
 
-    /// Writes a snapshot, unless nothing has changed since the last one. If that fails, the training ends: it would go on
-    /// without the protection that the user has asked for.
+    /// Writes a snapshot, unless nothing has changed since the last one. If writing fails, the training ends, because the
+    /// user has asked for the protection of snapshots.
     pub fn snapshot(&self) -> Result<()> {
         let path = self.path();
         let path = path.ok_or_else(|| Error::invalid("folder of snapshots", "none", "MXRS_KVSTORE_SNAPSHOT_DIR"))?;
@@ -99,10 +99,10 @@ impl Inner {
         result.map(drop)
     }
 
-    /// Returns whether there was something to write. The lock of the state is held while tasks are pushed that copy the values and
-    /// states of this moment, and not while they run.
+    /// Writes a snapshot. Returns whether there was something to write. The lock of the state is held only while tasks are
+    /// pushed that copy the values and states of this moment. It is not held while they run.
     fn write(&self, path: &std::path::Path) -> Result<bool> {
-        // One snapshot at a time: two would have one file.
+        // Only one snapshot is written at a time, because all are written to the same file.
         let _writing = self.writing.lock();
         let (saved, values, states) = {
             let mut guard = self.state.lock();
@@ -138,7 +138,7 @@ impl Inner {
         Ok(true)
     }
 
-    /// Everything but the arrays, and the number of changes that it has.
+    /// Everything that is saved except the arrays, and the number of changes that this includes.
     fn saved(&self, state: &super::state::State) -> (Saved, u64) {
         let key = |kept: &Kept| SavedKey {
             key: match &kept.about.key {
@@ -195,7 +195,8 @@ impl Inner {
                 |(server, n_servers, n_workers)| format!("server {server} of {n_servers} for {n_workers} workers");
             return Err(Error::invalid("snapshot", words(got), words(own)));
         }
-        // If all workers had left, that training has ended: its processes do not come back, and those of the next one begin.
+        // If all workers had left, that training has ended. Its processes do not come back, and the processes of the next
+        // training start new sessions.
         let n_left = saved.sessions.iter().filter(|session| session.left).count();
         let has_ended = n_left == self.options.n_workers;
         let mut state = self.state.lock();

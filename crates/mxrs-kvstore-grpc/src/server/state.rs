@@ -65,8 +65,9 @@ impl Kept {
 pub struct Session {
     pub rank: usize,
     pub heard: Instant,
-    /// Whether the worker has joined this process. One that knows the server from before its restart must join again, and then
-    /// sends what the snapshot lacks; a later push that came first would make the server ignore those.
+    /// Whether the worker has joined since this server process began. After a restart of the server, a worker must join
+    /// again and send the pushes that the snapshot lacks, before it sends a later push. A later push that came first would
+    /// make the server ignore them.
     pub joined: bool,
     /// Whether the worker has said that it needs the server no more.
     pub left: bool,
@@ -82,10 +83,11 @@ impl Session {
     }
 }
 
-/// The state of a server, behind one lock. Holders of the lock push tasks to the engine, and do not wait for workers.
+/// The state of a server, behind one lock. Code that holds the lock may push tasks to the engine, but must not wait for
+/// workers.
 pub struct State {
     pub keys: IndexMap<Key, Kept>,
-    /// By the number that the worker has chosen at random.
+    /// The sessions, by the number that each worker has chosen at random.
     pub sessions: HashMap<u64, Session>,
     /// The session of each worker.
     pub by_rank: Vec<Option<u64>>,
@@ -96,9 +98,9 @@ pub struct State {
     pub n_updates: u64,
     /// The number of changes since the server was started: updates, first values, settings, and ends of workers.
     pub n_changes: u64,
-    /// The number of changes that the last snapshot has; `None` before the first.
+    /// The value of `n_changes` at the last snapshot; `None` before the first snapshot.
     pub n_saved: Option<u64>,
-    /// The numbers of the last snapshot that was begun, and of the last complete one.
+    /// The number of the last snapshot that was begun; `n_complete` is that of the last complete one.
     pub n_begun: u64,
     pub n_complete: u64,
 }
@@ -160,7 +162,7 @@ impl State {
         Ok(session)
     }
 
-    /// The number of updates of a value that all workers which are alive have made; `None` if there is no such worker.
+    /// The number of updates of a value that the slowest living worker has made; `None` if no worker is alive.
     pub fn slowest_clock(&self, kept: &Kept) -> Option<u64> {
         let clocks = self.by_rank.iter().zip(&kept.clocks).filter_map(|(session, clock)| {
             let session = self.sessions.get(&(*session)?)?;
@@ -182,7 +184,7 @@ impl State {
         }
     }
 
-    /// The values, for an updater.
+    /// The values that this server keeps, in the form that an updater needs.
     pub fn served(&self) -> Vec<ServedValue> {
         self.keys.values().map(Kept::served).collect()
     }

@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status, Streaming};
 
-/// The method `Transfer`.
+/// Handles the gRPC method `Transfer`.
 pub struct Handler(pub Arc<Inner>);
 
 /// The frames of an answer.
@@ -46,7 +46,7 @@ impl tonic::server::StreamingService<Frame> for Handler {
 struct Reply {
     head: ReplyHead,
     value: Bytes,
-    /// The room of the value, which is free again when the value is sent.
+    /// The reserved room for a value that is being sent. It is released when the value is sent.
     room: Option<OwnedSemaphorePermit>,
 }
 
@@ -57,7 +57,7 @@ impl Reply {
     }
 }
 
-/// The frames of a value, of which the first has the head.
+/// The frames that carry a value. The first frame also has the head.
 fn answer(head: ReplyHead, value: Bytes, room: Option<OwnedSemaphorePermit>) -> Frames {
     let n_bytes = value.len();
     let frames = (0..n_bytes.max(1)).step_by(limits::FRAME_BYTES).map(move |begin| {
@@ -88,7 +88,8 @@ async fn transfer(server: &Arc<Inner>, mut stream: Streaming<Frame>) -> Result<R
         }
         Ok(Verb::SetStates) => {
             let (bytes, _permit) = receive(server, &head, first, stream, server.options.most_bytes, 0).await?;
-            // Workers do not keep the states, so they have the answer when a snapshot has the states.
+            // Workers do not keep the states, so they could not send them again. The answer therefore waits until a snapshot
+            // contains the states.
             let set = move |server: &Inner| {
                 server.set_updater_states(&bytes)?;
                 if server.options.snapshots.is_some() { server.snapshot() } else { Ok(()) }
@@ -100,8 +101,8 @@ async fn transfer(server: &Arc<Inner>, mut stream: Streaming<Frame>) -> Result<R
     }
 }
 
-/// Receives the bytes of a stream, once there is room for them: the bytes that wait for their update are limited. `decoded` is
-/// the size of what they mean, if that is larger.
+/// Receives the bytes of a stream once there is room for them, because the bytes that wait for their update are limited.
+/// `decoded` is the size of the decoded gradient, if it is larger than its codes.
 async fn receive(
     server: &Arc<Inner>,
     head: &Head,
@@ -144,7 +145,7 @@ async fn init(server: &Arc<Inner>, head: &Head, first: Frame, stream: Streaming<
                 );
                 return Err(Status::deadline_exceeded(message));
             }
-            // A notification may be missed between the look and the wait, so the wait is short.
+            // The wait is short, because a notification may come between the check and the wait.
             drop(tokio::time::timeout(left.min(super::TICK), changed).await);
         }
     }
@@ -179,7 +180,7 @@ async fn init(server: &Arc<Inner>, head: &Head, first: Frame, stream: Streaming<
     Ok(server.has_first())
 }
 
-/// Fails if a worker describes a key in another way than the server knows it.
+/// Fails if the description of a key by a worker differs from the one that the server knows.
 fn same(given: &About, known: &About) -> Result<(), Status> {
     if given == known {
         return Ok(());
@@ -216,7 +217,8 @@ async fn push(server: &Arc<Inner>, head: &Head, first: Frame, stream: Streaming<
     };
     let in_snapshot = apply(server, head, &about, bytes)?;
     server.changed.notify_waiters();
-    // Others may have to push before the worker gets the value. They need the room, so it is free once the update is applied.
+    // With bounded staleness, the value may be sent only after pushes of other workers. They need the room of this push, so
+    // it is released once the update is applied.
     let waits = head.wants_value && server.options.staleness.is_some();
     let of = if waits || !head.wants_value { Of::Update { in_snapshot } } else { Of::UpdateAndValue { in_snapshot } };
     let reply = read_value(server, &about, head.session, of).await?;
@@ -274,13 +276,14 @@ fn apply(server: &Inner, head: &Head, about: &About, bytes: Vec<u8>) -> Result<u
     state.n_changes += 1;
     count(&server.metrics.updates, 1);
     if state.n_updates == 1 {
-        // The first snapshot, so that there always is one.
+        // The first snapshot is written soon after the first update, so that there is one early.
         server.snapshot_now.notify_one();
     }
     Ok(state.n_begun + 1)
 }
 
-/// What a value is read for. `in_snapshot` is the number of the first snapshot that has the update.
+/// Why a value is read: for a pull, to answer a push, or to answer a push with the value. `in_snapshot` is the number of the
+/// first snapshot that will contain the update.
 #[derive(Clone, Copy, PartialEq)]
 enum Of {
     Pull,
@@ -308,7 +311,7 @@ async fn read_value(server: &Arc<Inner>, about: &About, session: u64, of: Of) ->
         }
         let take = move |bytes: &[&[u8]]| {
             let value = if is_wanted { bytes.concat() } else { Vec::new() };
-            // Without a receiver the worker is gone.
+            // If there is no receiver, the worker is gone.
             drop(sender.send(value));
         };
         NdArray::read_later(&[&kept.value], take).map_err(failed)?;
@@ -347,13 +350,13 @@ impl Inner {
         Ok(array)
     }
 
-    /// The answer to a first value, which the next snapshot has at the latest.
+    /// The answer to a first value. The next snapshot that is begun will contain it.
     fn has_first(&self) -> Reply {
         let in_snapshot = self.state.lock().n_begun + 1;
         Reply::empty(self.reply_head(0, in_snapshot))
     }
 
-    /// Fails if the key has no value, or is known in another way.
+    /// Fails if the key has no value, or if its description differs from the one that the server knows.
     fn known(&self, about: &About) -> Result<(), Status> {
         match self.state.lock().keys.get(&about.key) {
             Some(kept) => same(about, &kept.about),

@@ -1,4 +1,4 @@
-//! Looks at the workers: which are lost, and whether all have left.
+//! Watches the workers: which of them are lost, and whether all have left.
 
 use super::{Inner, TICK};
 use mxrs_sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch::Sender;
 
-/// How long a server that has failed waits for workers to fetch the error, after the last sign of life of one.
+/// How long a server that has failed waits for workers to fetch the error, counted from the last sign of life of any worker.
 const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Runs until the server shall end, and then says how it ended.
@@ -18,7 +18,8 @@ pub async fn watch(inner: Arc<Inner>, ended: Sender<Option<Result<()>>>) {
     loop {
         tokio::time::sleep(TICK).await;
         if !is_asked && inner.is_asked_to_end() {
-            // Workers that are asked to end write checkpoints first, and the machine may not wait that long.
+            // The snapshot is written now: workers that are asked to end write checkpoints first, and the machine may be
+            // switched off before they are done.
             is_asked = true;
             inner.snapshot_now.notify_one();
         }
@@ -28,15 +29,15 @@ pub async fn watch(inner: Arc<Inner>, ended: Sender<Option<Result<()>>>) {
             Ok(()) => inner.last_snapshot().await,
             failed => failed,
         };
-        // The receiver is the server; without it the result is not needed.
+        // If the receiver is gone, the server was dropped, and the result is not needed.
         drop(ended.send(Some(end)));
         return;
     }
 }
 
 impl Inner {
-    /// Marks workers that are silent as lost. Returns how the server ends, if it does. `deserted` is the time since no worker
-    /// is alive.
+    /// Marks workers that are silent as lost. Returns how the server ends, if it does. `deserted` is the time at which this
+    /// function first found no worker alive.
     fn look(&self, deserted: &mut Option<Instant>) -> Option<Result<()>> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
@@ -91,7 +92,7 @@ impl Inner {
         self.options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// The snapshot at the end, if there are snapshots.
+    /// Writes the last snapshot, if the server writes snapshots.
     async fn last_snapshot(self: &Arc<Self>) -> Result<()> {
         if self.options.snapshots.is_none() {
             return Ok(());

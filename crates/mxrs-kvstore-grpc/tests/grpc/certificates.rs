@@ -82,7 +82,7 @@ impl Authority {
         Self { folder, key, params }
     }
 
-    /// A certificate for these names, which is valid until a year.
+    /// A certificate for these names, which expires at the beginning of the year `until`.
     pub fn sign(&self, file: &str, names: &[&str], until: i32) -> Files {
         let (key, mut params) = (Key::new(), params(file, names));
         params.not_after = date_time_ymd(until, 1, 1);

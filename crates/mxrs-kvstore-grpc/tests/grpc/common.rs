@@ -18,7 +18,7 @@ pub fn context() -> ArrayContext {
     ArrayContext::new(Engine::new(EngineConfig::default()).unwrap(), Storage::new(StorageConfig::default()).unwrap())
 }
 
-/// Adds `rate` times the gradient, and counts the updates of each key as its state.
+/// An updater for tests. It adds `rate` times the gradient. Its state is the number of updates of each key.
 #[derive(Clone)]
 pub struct Adder {
     pub settings: Arc<Mutex<UpdaterSettings>>,
@@ -189,7 +189,7 @@ pub fn metric(server: &Server, name: &str) -> f64 {
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// Waits until something holds.
+/// Waits until `is` returns true.
 pub fn until(what: &str, is: impl Fn() -> bool) {
     let since = Instant::now();
     while !is() {
@@ -198,7 +198,7 @@ pub fn until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-/// Fails unless this takes between `least` and `most`.
+/// Runs a function, and fails unless it takes between `least` and `most`.
 pub fn timed<T>(least: Duration, most: Duration, run: impl FnOnce() -> T) -> T {
     let since = Instant::now();
     let result = run();

@@ -1,4 +1,4 @@
-//! Failures are found in the time that is stated, each with one clear error, and nothing hangs.
+//! Failures are found in the time that is documented, each with one clear error, and nothing hangs.
 
 use crate::common::*;
 use crate::proxy::Proxy;
@@ -16,7 +16,7 @@ fn failed<T: std::fmt::Debug>(result: mxrs_types::Result<T>, words: &[&str]) {
     assert!(!error.contains('\n') || error.contains("while"), "one line: {error}");
 }
 
-/// "A worker fails if a server has not answered for `MXRS_KVSTORE_TIMEOUT`", here 4 s: server 1 is killed.
+/// "A worker fails if a server has not answered for `MXRS_KVSTORE_TIMEOUT`": it is 4 s here, and server 1 is killed.
 #[test]
 fn a_killed_server_is_an_error_of_every_worker() {
     let mut servers = servers(&server_options(2, 2));
@@ -30,12 +30,12 @@ fn a_killed_server_is_an_error_of_every_worker() {
     drop(servers.pop());
     on_threads(2, |rank| {
         timed(2 * SECOND, 9 * SECOND, || failed(workers[rank].pushpull("b", &[1.0]), &["server 1", "4 s", &all[1]]));
-        // The other server works.
+        // Server 0, which was not killed, still works.
         workers[rank].pull("a", 1).unwrap();
     });
 }
 
-/// A cut link and a stopped server look alike: no end of a connection is reported, and nothing arrives.
+/// A cut link looks like a stopped server: the end of the connection is not reported, and nothing arrives.
 #[test]
 fn a_cut_link_is_found_by_silence() {
     let servers = servers(&server_options(2, 1));
@@ -47,7 +47,7 @@ fn a_cut_link_is_found_by_silence() {
     far.pushpull("w", &[1.0]).unwrap();
     proxy.cut(true);
     timed(3 * SECOND, 9 * SECOND, || failed(far.pushpull("w", &[1.0]), &["server 0", "4 s"]));
-    // The server has noticed too, and the other worker goes on.
+    // The server has noticed the silence too, and the worker whose link is not cut goes on.
     near.pushpull("w", &[1.0]).unwrap();
     until("the silence is measured", || {
         let text = servers[0].metrics();
@@ -58,7 +58,7 @@ fn a_cut_link_is_found_by_silence() {
     proxy.cut(false);
 }
 
-/// A link that is cut for less than the patience of the worker.
+/// A link is cut, but for less time than the patience of the worker.
 #[test]
 fn a_link_that_comes_back_is_used_again() {
     let servers = servers(&server_options(1, 1));
@@ -81,7 +81,7 @@ fn servers_without_workers_end() {
     let options = ServerOptions { patience: SECOND, silence: SECOND, ..server_options(2, 1) };
     let server = servers(&options).pop().unwrap();
     let worker = Worker::new(1, 2, &[server.address().to_string()]);
-    // The process is gone without a word.
+    // Simulates a process that was killed: the store is not dropped, so the server gets no message.
     std::mem::forget(worker.servers.clone());
     std::mem::forget(worker);
     let alone = servers(&options).pop().unwrap();
@@ -103,12 +103,12 @@ fn workers_of_another_training_are_refused() {
     failed(connect(WorkerOptions { rank: 2, ..own() }), &["rank"]);
     failed(connect(WorkerOptions { servers: vec!["nowhere".into()], ..own() }), &["host:port"]);
     failed(connect(WorkerOptions { servers: Vec::new(), ..own() }), &["servers"]);
-    // Another network.
+    // A worker of another network: its value has another shape.
     let worker = |rank| Worker::with(WorkerOptions { rank, ..own() }, &KvStoreOptions::default()).unwrap();
     let (first, second) = (worker(0), worker(1));
     first.begin("w", &[0.0, 0.0]).unwrap();
     failed(second.begin("w", &[0.0, 0.0, 0.0]), &["`w`", "(3", "(2", "same network"]);
-    // Another process with the same rank: the first one gets an error.
+    // A second process joins with the same rank. It takes over, and the first process gets an error.
     let twin = worker(0);
     twin.begin("w", &[0.0, 0.0]).unwrap();
     failed(first.pushpull("w", &[1.0, 1.0]), &["another process has taken the place of worker 0"]);
@@ -132,7 +132,7 @@ impl Drop for SmallDisk<'_> {
     }
 }
 
-/// "A snapshot that cannot be written ends the training with an error on every worker", and the last complete one stays.
+/// "A snapshot that cannot be written ends the training with an error on every worker": the last complete snapshot stays.
 #[test]
 fn a_full_disk_is_an_error_of_every_worker() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,9 +153,9 @@ fn a_full_disk_is_an_error_of_every_worker() {
     let kept = std::fs::read(&path).unwrap();
     let moved = folder.path().with_extension("moved");
     match disk {
-        // All that is left of the disk is taken.
+        // Fills the rest of the small disk.
         Some(_) => assert!(std::fs::write(folder.path().join("other"), vec![0; 256 << 10]).is_err(), "256 KiB fit"),
-        // No file can be made in a folder that is gone, either.
+        // Without a small disk, the folder is removed, so that no file can be made in it either.
         None => {
             eprintln!("SKIP: the disk is not full, its folder is gone: only root can make a small file system");
             std::fs::rename(folder.path(), &moved).unwrap();

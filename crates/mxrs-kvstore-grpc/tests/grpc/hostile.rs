@@ -1,4 +1,5 @@
-//! Requests that no worker would send. The server refuses each with one status, takes no memory for them, and goes on.
+//! Requests that no correct worker would send. The server must refuse each with one status, take no memory for it, and keep
+//! working.
 
 use crate::common::*;
 use mxrs_kvstore_grpc::ServerOptions;
@@ -35,7 +36,7 @@ impl Random {
         (0..n).map(|_| self.next() as u8).collect()
     }
 
-    /// A number that is likely to be at an edge.
+    /// A random number that is likely to be an edge case.
     fn number(&mut self) -> u64 {
         match self.below(8) {
             0 => u64::MAX,
@@ -88,7 +89,7 @@ fn message(random: &mut Random, depth: u64) -> Vec<u8> {
     out
 }
 
-/// The head of a transfer whose fields are nearly right.
+/// The head of a transfer whose fields are nearly valid.
 fn transfer(random: &mut Random) -> Vec<u8> {
     let (mut key, mut part, mut head, mut frame) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     match random.below(4) {
@@ -118,7 +119,8 @@ fn transfer(random: &mut Random) -> Vec<u8> {
     frame
 }
 
-/// A message as it is in the body of a request: a byte, the length, the content.
+/// A message as it stands in the body of a gRPC request: a byte that says whether it is compressed, the length, and the
+/// content.
 fn framed(message: &[u8]) -> Vec<u8> {
     let mut body = vec![0];
     body.extend(u32::try_from(message.len()).unwrap().to_be_bytes());
@@ -132,10 +134,10 @@ fn body(random: &mut Random) -> Vec<u8> {
             let n = random.below(100) as usize;
             random.bytes(n)
         }
-        // A length of 4 GiB, and one above the limit, with few bytes.
+        // Lengths of 4 GiB and of slightly more than the limit, followed by only a few bytes.
         1 => [&[0, 0xff, 0xff, 0xff, 0xff][..], &random.bytes(10)].concat(),
         2 => [&[0, 0, 0x20, 0, 0][..], &random.bytes(10)].concat(),
-        // A compressed message, which is not offered.
+        // A message that is marked as compressed, although the server offers no compression.
         3 => [&[1, 0, 0, 0, 4][..], &random.bytes(4)].concat(),
         4 => framed(&message(random, 3)),
         5 => {
@@ -164,14 +166,14 @@ async fn send(channel: &mut Channel, path: &str, kind: &str, body: Vec<u8>) -> O
     status.or_else(|| trailer.map(|status| status.to_str().unwrap().to_owned()))
 }
 
-/// The most memory that this process has had, in KiB.
+/// The peak memory of this process, in KiB.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
     line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
 }
 
-/// The memory of this process is measured, so no other test runs in it.
+/// The test runs as the only test of its process, because it measures the memory of the process.
 #[test]
 fn ten_thousand_malformed_requests_are_refused() {
     let arguments = ["--exact", "hostile::malformed_requests", "--ignored", "--nocapture"];
@@ -194,7 +196,8 @@ fn malformed_requests() {
     runtime.block_on(async {
         let endpoint = Endpoint::from_shared(format!("http://{}", all[0])).unwrap();
         let mut channel = endpoint.connect().await.unwrap();
-        // Join as worker 1: version, session, rank, workers, server, servers.
+        // Joins as worker 1. The fields are the version, the session, the rank, and the numbers of workers, of this server
+        // and of servers.
         let (mut join, mut call) = (Vec::new(), Vec::new());
         [1, SESSION, 1, 2, 0, 1].iter().zip(1..).for_each(|(n, tag)| number(tag, *n, &mut join));
         bytes(1, &join, &mut call);
@@ -228,13 +231,13 @@ fn malformed_requests() {
         // A few random requests are valid by chance, such as a question with a known session.
         assert!(n_ok < N_REQUESTS / 20, "{n_ok} requests were taken");
     });
-    // Bytes that are not HTTP, and connections that say nothing.
+    // Bytes that are not HTTP, and connections on which nothing is sent.
     let mut random = Random(99);
     let mut silent = Vec::new();
     for i in 0..200 {
         let mut stream = TcpStream::connect(&all[0]).unwrap();
         let n = random.below(400) as usize;
-        // The server may close the connection before it has all.
+        // The server may close the connection before all bytes are written, so errors are ignored.
         let _ = stream.write_all(if i % 3 == 0 { b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" } else { b"" });
         let _ = stream.write_all(&random.bytes(n));
         if i % 2 == 0 {

@@ -1,6 +1,7 @@
 //! Servers and workers that are processes of their own, and are killed by SIGKILL.
 //!
-//! A process is this test program, which runs one of the ignored tests below in a folder with its options.
+//! Each process runs this test program again. It executes one of the ignored tests below, in a folder with the options of
+//! the process.
 
 use crate::common::*;
 use mxrs_kvstore::{KvStore, KvStoreOptions};
@@ -35,7 +36,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended already, so an error is ignored.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -76,7 +77,7 @@ fn server_process() {
 fn worker(rank: usize, addresses: &[String]) -> Worker {
     let options = WorkerOptions { patience: Duration::from_secs(60), ..worker_options(rank, 3, addresses) };
     let worker = Worker::with(options, &KvStoreOptions::default()).unwrap();
-    // Keys 0 and 1 are on servers 0 and 1.
+    // Key number 0 (`a`) is on server 0, and key number 1 (`b`) is on server 1.
     worker.begin("a", &[0.0]).unwrap();
     worker.store.init(&[("b".into(), worker.array(&[0.0]))]).unwrap();
     worker
@@ -131,8 +132,9 @@ fn counters_are_exact_although_processes_are_killed() {
             until("the worker pushes", || pushed() >= round * 20);
             killed.kill();
             let server = round % 2;
-            // The pushes of the killed worker are in a snapshot that was begun after its end: no other process can send them again.
-            // The first one that ends may have been begun before.
+            // No other process can send the pushes of the killed worker again. So the test waits until they are in a
+            // snapshot that was begun after the kill. The first snapshot that ends may have been begun before it, so the
+            // test waits for two.
             (0..2).for_each(|_| next_snapshot(&folder.path().join(format!("server-{server}"))));
             servers[server].kill();
             servers[server] = start(&format!("server-{server}"), server, "processes::server_process");
@@ -140,13 +142,14 @@ fn counters_are_exact_although_processes_are_killed() {
         }
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
-    // The worker that was started again makes all its pushes.
+    // The restarted worker makes all its pushes, in addition to those before the kills.
     until("the worker ends", || pushed() > N_PUSHES);
     let status = killed.0.wait().unwrap();
     assert!(status.success(), "{status}");
     for (key, first) in [("a", true), ("b", false)] {
         let value = workers[0].pull(key, 1).unwrap()[0] as usize - 2 * N_PUSHES;
-        // A line is written after both pushes; a kill may come before it, after one or both of them.
+        // A line is written after the pushes to both keys. A kill may come before the line, when one or both pushes are
+        // already applied.
         let least = pushed();
         assert!((least..=least + n_kills).contains(&value), "{key}, {first}: {value}, acknowledged {least}");
     }

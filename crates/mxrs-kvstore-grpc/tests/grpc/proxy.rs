@@ -15,7 +15,7 @@ pub struct Proxy {
 
 struct State {
     server: String,
-    /// Nothing passes, as if a cable were cut: no end of the connection is reported.
+    /// Whether the link is cut. Then nothing passes, as if a cable were cut, and the end of the connection is not reported.
     is_cut: AtomicBool,
     /// The number of bytes to the server after which a connection is dropped; 0 for none.
     drop_after: AtomicUsize,
@@ -33,7 +33,7 @@ impl Proxy {
             n_dropped: AtomicUsize::new(0),
         });
         let of_thread = Arc::clone(&state);
-        // The thread ends with the process.
+        // The thread runs until the process ends.
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let state = Arc::clone(&of_thread);
@@ -79,7 +79,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, state: &State, to_server: bool) 
             state.n_dropped.fetch_add(1, Ordering::SeqCst);
         }
         if n == 0 || is_dropped || to.write_all(&buffer[..n]).is_err() {
-            // Either may be closed already.
+            // Either stream may be closed already, so errors are ignored.
             let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
             return;
         }

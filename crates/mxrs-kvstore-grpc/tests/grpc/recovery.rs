@@ -1,5 +1,5 @@
-//! Processes that end and are started again, and connections that are dropped: no update is lost or applied twice, outside of
-//! the window that is declared.
+//! Processes that end and are started again, and connections that are dropped. No update may be lost or applied twice,
+//! except for the losses that the documentation allows.
 
 use crate::common::*;
 use crate::proxy::Proxy;
@@ -8,7 +8,8 @@ use mxrs_kvstore_grpc::{Server, ServerOptions, WorkerOptions};
 use std::path::Path;
 use std::time::Duration;
 
-/// "A server applies each number once, so a push that is sent again after a lost connection changes nothing."
+/// "A server applies each number once, so a push that is sent again after a lost connection changes nothing": each push has a
+/// number.
 #[test]
 fn dropped_connections_lose_and_repeat_nothing() {
     const N: usize = 2000;
@@ -20,7 +21,7 @@ fn dropped_connections_lose_and_repeat_nothing() {
         let worker = Worker::with(options, &KvStoreOptions::default()).unwrap();
         worker.begin("counter", &[0.0; N]).unwrap();
         worker.store.barrier().unwrap();
-        // Each connection is dropped somewhere within one of its first pushes of 8000 bytes.
+        // Each connection is dropped after 30,000 bytes, in the middle of one of its first pushes of 8000 bytes.
         proxy.drop_after(30_000);
         for _ in 0..40 {
             worker.push("counter", &[1.0; N]).unwrap();
@@ -33,7 +34,7 @@ fn dropped_connections_lose_and_repeat_nothing() {
     assert!(proxy.n_dropped() > 5, "{} connections were dropped", proxy.n_dropped());
 }
 
-/// Starts the server again at the same address.
+/// Starts a server again at the same address.
 fn again(options: &ServerOptions, address: &str) -> Server {
     let options = ServerOptions { listen: address.to_owned(), ..options.clone() };
     let since = std::time::Instant::now();
@@ -46,7 +47,7 @@ fn again(options: &ServerOptions, address: &str) -> Server {
     }
 }
 
-/// One server for one worker, which makes a snapshot at the first update, and at requests.
+/// Options of one server for one worker. It writes a snapshot after the first update, and when asked to.
 fn rarely_saved(folder: &Path) -> ServerOptions {
     ServerOptions {
         snapshots: Some(folder.to_owned()),
@@ -55,7 +56,8 @@ fn rarely_saved(folder: &Path) -> ServerOptions {
     }
 }
 
-/// Pushes from two workers while server 1 of 2 is killed and restored this number of times. Returns the counters at the end.
+/// Pushes from two workers while server 1 of 2 is killed and restored `n_kills` times. Returns the counters of both servers
+/// at the end.
 fn counters(replay_bytes: usize, n_kills: usize, n_pushes: usize) -> (f32, f32) {
     let folder = tempfile::tempdir().unwrap();
     let options = ServerOptions { snapshots: Some(folder.path().to_owned()), ..server_options(2, 2) };
@@ -66,7 +68,7 @@ fn counters(replay_bytes: usize, n_kills: usize, n_pushes: usize) -> (f32, f32) 
             let options =
                 WorkerOptions { replay_bytes, patience: Duration::from_secs(20), ..worker_options(rank, 2, &all) };
             let worker = Worker::with(options, &KvStoreOptions::default()).unwrap();
-            // Keys 0 and 1 are on servers 0 and 1.
+            // Key number 0 is on server 0, and key number 1 is on server 1.
             worker.begin("safe", &[0.0]).unwrap();
             worker.store.init(&[("killed".into(), worker.array(&[0.0]))]).unwrap();
             for _ in 0..n_pushes {
@@ -99,13 +101,14 @@ fn a_killed_server_is_restored_and_gets_what_its_snapshot_lacks() {
     assert_eq!(counters(1 << 20, 3, 200), (400.0, 400.0));
 }
 
-/// "Of pushes that do not fit, those after the last snapshot are lost." "No update is applied twice in any case."
+/// "Of pushes that do not fit, those after the last snapshot are lost." "No update is applied twice in any case." Pushes do not
+/// fit if they are larger than the memory for kept pushes.
 #[test]
 fn without_kept_pushes_only_the_declared_window_is_lost() {
     let (safe, killed) = counters(0, 1, 150);
     assert_eq!(safe, 300.0);
-    // The window is the interval between snapshots, 0.1 s, in which two workers make at most 2 * 100 / 3 updates.
-    // Nothing is lost if the snapshot was just made.
+    // Only updates since the last snapshot may be lost. In the interval between snapshots, 0.1 s, two workers make at most 2
+    // * 100 / 3 updates. Nothing is lost if a snapshot was written immediately before the kill.
     assert!((300.0 - 70.0..=300.0).contains(&killed), "{killed}");
 }
 
@@ -123,14 +126,14 @@ fn a_restored_server_has_the_states_of_the_updater_and_the_sessions() {
     let server = again(&options, &all[0]);
     assert_eq!(worker.pushpull("w", &[1.0, 2.0]).unwrap(), [6.0, 12.0]);
     assert_eq!(worker.store.updater_states().unwrap().unwrap(), [b"{\"`w`\":6}".to_vec()]);
-    // The end of the training: the last snapshot is written, and the next training would continue from it.
+    // The training ends: the last snapshot is written, and the next training must start from it.
     drop(worker);
     server.wait().unwrap();
     let server = again(&options, &all[0]);
     assert_eq!(metric(&server, "mxrs_kvstore_keys"), 1.0);
 }
 
-/// The worker has sent nothing while the server was away, so no request of it has failed.
+/// The worker is idle while the server is away, so none of its requests fails. It must notice the restart all the same.
 #[test]
 fn an_idle_worker_sends_again_what_a_restored_server_lacks() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +152,8 @@ fn an_idle_worker_sends_again_what_a_restored_server_lacks() {
     assert_eq!(metric(&server, "mxrs_kvstore_updates_total"), 5.0, "four updates again, and one");
 }
 
-/// "Of pushes that do not fit, those after the last snapshot are lost": exactly those.
+/// "Of pushes that do not fit, those after the last snapshot are lost": exactly those that did not fit into the memory for kept
+/// pushes.
 #[test]
 fn a_restored_server_lacks_the_pushes_that_were_not_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +181,7 @@ fn a_killed_worker_is_started_again_and_goes_on() {
     first.begin("w", &[100.0]).unwrap();
     other.begin("w", &[0.0]).unwrap();
     assert_eq!(first.pushpull("w", &[1.0]).unwrap(), [101.0]);
-    // The process is gone without a word: its store is not dropped.
+    // Simulates a process that was killed: its store is not dropped.
     std::mem::forget(first);
     assert_eq!(other.pushpull("w", &[1.0]).unwrap(), [102.0]);
     let first = Worker::new(0, 2, &all);
@@ -207,7 +211,8 @@ fn a_snapshot_that_does_not_fit_is_refused() {
         error.contains("for 1 workers") && error.contains("for 2 workers") && error.contains("remove it"),
         "{error}"
     );
-    // A file that was cut, and files with one byte changed: each is refused or read, and never a panic.
+    // The file is cut at different lengths, and single bytes are changed. Each file must be refused or read, without a
+    // panic.
     let path = std::fs::read_dir(folder.path()).unwrap().flatten().next().unwrap().path();
     let whole = std::fs::read(&path).unwrap();
     for len in 0..whole.len() {
@@ -224,8 +229,8 @@ fn a_snapshot_that_does_not_fit_is_refused() {
     start(options).unwrap();
 }
 
-/// "A server that is started again continues from its snapshot; workers send again what it lacks": first values and the updater,
-/// too, if there was no snapshot yet.
+/// "A server that is started again continues from its snapshot; workers send again what it lacks": without a snapshot, this
+/// includes first values and the updater.
 #[test]
 fn a_server_that_is_killed_before_its_first_snapshot_gets_first_values_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -237,7 +242,7 @@ fn a_server_that_is_killed_before_its_first_snapshot_gets_first_values_again() {
     drop(servers.pop());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "there is no snapshot");
     let _server = again(&options, &all[0]);
-    // Worker 1 comes first, and waits for worker 0, which has the value.
+    // Worker 1 sends first. Its push must wait for worker 0, which alone has the first value.
     on_threads(2, |rank| {
         std::thread::sleep(Duration::from_millis(300 * (1 - rank as u64)));
         workers[rank].pushpull("w", &[1.0]).unwrap();
@@ -246,7 +251,7 @@ fn a_server_that_is_killed_before_its_first_snapshot_gets_first_values_again() {
     });
 }
 
-/// A barrier may be over for one worker, and not yet for another one, when server 0 is killed.
+/// Server 0 is killed when a barrier is over for one worker and not yet for another.
 #[test]
 fn collections_go_on_although_server_0_is_killed() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,13 +266,14 @@ fn collections_go_on_although_server_0_is_killed() {
     on_threads(2, |rank| [&near, &far][rank].store.barrier().unwrap());
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| far.store.all_gather(b"far"));
-        // The request of the far worker has arrived, and no answer comes through.
+        // The request of the worker behind the proxy (`far`) has arrived. After the cut, its answer cannot come through.
         std::thread::sleep(Duration::from_millis(500));
         proxy.cut(true);
         assert_eq!(near.store.all_gather(b"near").unwrap(), [&b"near"[..], b"far"]);
         drop(servers.pop());
         let server = again(&options, &all[0]);
-        // The far worker gives its connection up, so that no answer of the killed server comes late.
+        // Waits until the worker behind the proxy gives up its connection, so that no late answer of the killed server
+        // reaches it.
         std::thread::sleep(Duration::from_secs(3));
         proxy.cut(false);
         assert_eq!(waiting.join().unwrap().unwrap(), [&b"near"[..], b"far"]);
@@ -295,7 +301,8 @@ fn the_last_pushes_of_a_worker_are_in_a_snapshot_when_it_has_ended() {
     assert_eq!(last.pull("w", 1).unwrap(), [5.0]);
 }
 
-/// The snapshot of a training that has ended is where the next one begins: its workers are not those that have left.
+/// The snapshot at the end of a training is the start of the next training. The server must then wait for new workers,
+/// although the old ones have left.
 #[test]
 fn the_server_of_the_next_training_waits_for_its_workers() {
     let folder = tempfile::tempdir().unwrap();
@@ -338,7 +345,8 @@ fn servers_wait_for_a_worker_that_has_failed() {
     });
 }
 
-/// A server that is asked to end writes a snapshot at once: the machine may not wait until the workers have ended.
+/// A server that is asked to end must write a snapshot at once, because the machine may be switched off before the workers
+/// have ended.
 #[test]
 fn a_server_that_is_asked_to_end_writes_a_snapshot() {
     let folder = tempfile::tempdir().unwrap();

@@ -31,10 +31,10 @@ fn workers_with_certificates_train() {
     let folder = tempfile::tempdir().unwrap();
     let authority = Authority::new(folder.path(), "job");
     let server = start(2, &authority.sign("server-0", &["127.0.0.1"], 4000));
-    // A certificate for any worker, and one for worker 1.
+    // `any` is a certificate for every worker, `second` is one for worker 1 only.
     let any = tls(&authority.sign("worker", &["worker"], 4000));
     let second = tls(&authority.sign("worker-1", &["worker-1"], 4000));
-    // The certificate of worker 1 is not one of worker 0.
+    // The certificate of worker 1 is not valid for worker 0.
     let error = refused(options(0, 2, &server, Some(second.clone())));
     assert!(error.contains("names neither `worker` nor `worker-0`"), "{error}");
     let all = [any, second];
@@ -56,7 +56,7 @@ fn wrong_and_expired_certificates_are_errors_on_both_sides() {
     let server = start(1, &authority.sign("server-0", &["127.0.0.1"], 4000));
     let good = || tls(&authority.sign("worker", &["worker"], 4000));
     let worker = |files: TlsFiles| refused(options(0, 1, &server, Some(files)));
-    // The worker refuses the server, or the server the worker.
+    // First the server refuses the worker, then the worker refuses the server.
     let foreign = TlsFiles { authority: good().authority, ..tls(&other.sign("worker", &["worker"], 4000)) };
     let error = worker(foreign);
     assert!(error.contains("UnknownCA") || error.contains("unknown"), "{error}");
@@ -64,21 +64,21 @@ fn wrong_and_expired_certificates_are_errors_on_both_sides() {
     assert!(error.contains("TLS") && error.contains("UnknownIssuer"), "{error}");
     let error = worker(tls(&authority.sign("expired", &["worker"], 2001)));
     assert!(error.to_lowercase().contains("expired"), "{error}");
-    // No certificate, or no TLS at all.
+    // A worker without a certificate, and one that does not use TLS at all.
     let error = refused(options(0, 1, &server, None));
     assert!(error.contains("server 0"), "{error}");
     assert!(metric(&server, "mxrs_kvstore_refused_connections_total") >= 3.0);
-    // A server whose certificate is expired, or for another host.
+    // A server whose certificate is expired, or is for another host.
     for (until, name, word) in [(2001, "127.0.0.1", "expired"), (4000, "10.9.8.7", "valid")] {
         let server = start(1, &authority.sign("bad-server", &[name], until));
         let error = refused(options(0, 1, &server, Some(good()))).to_lowercase();
         assert!(error.contains("tls") && error.contains(word), "{error}");
     }
-    // A worker with TLS at a server without.
+    // A worker that uses TLS connects to a server that does not.
     let plain = servers(&server_options(1, 1)).pop().unwrap();
     let error = refused(options(0, 1, &plain, Some(good())));
     assert!(error.contains("server 0") || error.contains("TLS"), "{error}");
-    // Those that belong here still join.
+    // A worker with a valid certificate can still join.
     let own = options(0, 1, &server, Some(good()));
     Worker::with(own, &KvStoreOptions::default()).unwrap().begin("w", &[0.0]).unwrap();
 }

@@ -26,7 +26,7 @@ fn a_push_updates_at_once_and_is_read_by_its_worker() {
         assert_eq!(workers[1].pushpull("w", &[1.0, 2.0]).unwrap(), [10.0 + i as f32, 20.0 + 2.0 * i as f32]);
     }
     assert_eq!(workers[0].pull("w", 2).unwrap(), [30.0, 60.0]);
-    // Pushes without a pull between.
+    // Many pushes without a pull between them.
     (0..50).for_each(|_| workers[0].push("w", &[1.0, 0.0]).unwrap());
     assert_eq!(workers[0].pull("w", 2).unwrap(), [80.0, 60.0]);
     assert_eq!(metric(&servers[0], "mxrs_kvstore_updates_total"), 70.0);
@@ -72,12 +72,14 @@ fn values_are_divided_among_servers_by_the_rule_of_mxnet() {
     assert_eq!(worker.pushpull("large", &elements(101)).unwrap(), expected);
     assert_eq!(worker.pull("small", 99).unwrap(), elements(99));
     assert_eq!(worker.pull("other", 1).unwrap(), [5.0]);
-    // `small` is key 0 and `other` key 2: servers 0 and 2 * 9973 % 3 = 2. Of `large` the servers have 34, 33 and 34 elements.
+    // `small` is key 0, on server 0. `other` is key 2, on server 2 * 9973 % 3 = 2. The 101 elements of `large` are divided
+    // into 34, 33 and 34.
     let bytes = [0, 1, 2].map(|server: usize| metric(&servers[server], "mxrs_kvstore_value_bytes"));
     assert_eq!(bytes, [4.0 * (99 + 34) as f64, 4.0 * 33.0, 4.0 * (34 + 1) as f64]);
 }
 
-/// The codes of MXNet for [.4 .5 -.6 .1 -.5] with threshold 0.5, pushed three times, mean these sums.
+/// The codes of MXNet for the gradient [.4 .5 -.6 .1 -.5] with threshold 0.5, pushed three times. The values are the sums of
+/// the decoded codes.
 #[test]
 fn gradients_are_compressed_with_the_codes_of_mxnet() {
     let servers = servers(&server_options(1, 2));
@@ -87,12 +89,13 @@ fn gradients_are_compressed_with_the_codes_of_mxnet() {
     let pattern = [0.4f32, 0.5, -0.6, 0.1, -0.5];
     let gradient: Vec<f32> = pattern.iter().copied().cycle().take(40).collect();
     worker.begin("w", &[0.0; 40]).unwrap();
-    // 38 80 00 00, then f8 80 00 00 twice.
+    // The codes of the three pushes are 38 80 00 00, then f8 80 00 00, then f8 80 00 00 again.
     for sums in [[0.0, 0.5, -0.5, 0.0, -0.5], [0.5, 1.0, -1.0, 0.0, -1.0], [1.0, 1.5, -1.5, 0.0, -1.5]] {
         let expected: Vec<f32> = sums.iter().copied().cycle().take(40).collect();
         assert_eq!(worker.pushpull("w", &gradient).unwrap(), expected);
     }
-    // 40 elements are 3 grains of 16: 32 and 8 elements. A push has 8 and 4 bytes of code.
+    // Codes of 16 elements, a grain, have 4 bytes. The 40 elements are 3 grains, divided into 32 and 8 elements, so each
+    // push sends 8 and 4 bytes of code.
     let received = [0, 1].map(|server: usize| metric(&servers[server], "mxrs_kvstore_received_bytes_total"));
     assert_eq!(received, [(32 * 4 + 3 * 8) as f64, (8 * 4 + 3 * 4) as f64]);
 }
@@ -116,7 +119,8 @@ fn settings_reach_the_servers_and_must_be_equal() {
     assert_eq!(second.pushpull("w", &[1.0]).unwrap(), [22.0]);
 }
 
-/// A worker that is started again has the settings of its start, such as the number of the update from which it resumes.
+/// Settings that change in the course of a training may differ. For example, a worker that is started again sends the number
+/// of the update from which it resumes.
 #[test]
 fn settings_that_move_on_may_differ() {
     let servers = servers(&server_options(2, 1));
@@ -180,14 +184,14 @@ fn staleness_is_bounded_on_request_and_measured() {
         let waiting =
             scope.spawn(|| timed(Duration::from_millis(500), Duration::from_secs(8), || fast.pushpull("w", &[1.0])));
         std::thread::sleep(Duration::from_millis(700));
-        // The gradient of worker 1 was computed from the first value, four updates ago.
+        // Four updates were made since worker 1 got the value from which it computed this gradient, so the staleness is 4.
         slow.pushpull("w", &[1.0]).unwrap();
         assert_eq!(waiting.join().unwrap().unwrap(), [5.0]);
     });
     assert_eq!(metric(&servers[0], "mxrs_kvstore_staleness_max"), 4.0);
 }
 
-/// A worker that waits for slower ones takes no room of their gradients.
+/// A worker that waits for slower workers must not use the room that the gradients of these need.
 #[test]
 fn staleness_is_bounded_in_a_server_with_little_room() {
     let servers = servers(&ServerOptions { staleness: Some(1), pending_bytes: 4096, ..server_options(2, 1) });
@@ -196,7 +200,7 @@ fn staleness_is_bounded_in_a_server_with_little_room() {
     workers.iter().for_each(|worker| worker.begin("w", &[0.0; 3000]).unwrap());
     on_threads(2, |rank| {
         for _ in 0..5 {
-            // Each gradient is larger than the room. Worker 0 is ahead.
+            // Each gradient is larger than the room for pending gradients. Worker 0 is ahead.
             workers[rank].pushpull("w", &[1.0; 3000]).unwrap();
             std::thread::sleep(Duration::from_millis(100 * rank as u64));
         }
@@ -260,7 +264,8 @@ impl ServerUpdater for Late {
     }
 }
 
-/// A snapshot has the values and states of one moment, and the server goes on while they are computed and written.
+/// A snapshot contains the values and states of one moment. The server must answer requests while these are computed and
+/// written.
 #[test]
 fn a_server_answers_while_it_writes_a_snapshot() {
     let folder = tempfile::tempdir().unwrap();
@@ -271,7 +276,7 @@ fn a_server_answers_while_it_writes_a_snapshot() {
     let server = Server::start(options, &context(), make).unwrap();
     let worker = Worker::new(0, 1, &[server.address().to_string()]);
     worker.begin("w", &[0.0]).unwrap();
-    // The first update makes the server write a snapshot.
+    // The first update causes a snapshot.
     worker.pushpull("w", &[1.0]).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     timed(Duration::ZERO, Duration::from_secs(2), || assert_eq!(worker.pushpull("w", &[1.0]).unwrap(), [2.0]));
@@ -279,7 +284,8 @@ fn a_server_answers_while_it_writes_a_snapshot() {
     until("the snapshot", || metric(&server, "mxrs_kvstore_snapshots_total") > 0.0);
 }
 
-/// Codes are 16 times smaller than the elements that they mean, which are what waits for the update.
+/// Codes are 16 times smaller than the decoded gradient. The room must be counted for the decoded gradient, because that is
+/// what waits for the update.
 #[test]
 fn room_is_counted_for_decoded_gradients() {
     const N: usize = 64 << 10;
@@ -303,7 +309,7 @@ fn a_server_with_little_room_makes_workers_wait_and_loses_nothing() {
         let worker = Worker::new(rank, 3, &all);
         worker.store.set_updater(Box::new(Adder::new(1.0))).unwrap();
         let keys: Vec<Key> = (0..6).map(Key::from).collect();
-        // Each gradient is larger than the room.
+        // Each gradient is larger than the room for pending gradients.
         let value = worker.array(&vec![0.0; 3000]);
         keys.iter().for_each(|key| worker.store.init(&[(key.clone(), value.clone())]).unwrap());
         for _ in 0..10 {
@@ -332,7 +338,7 @@ fn what_the_store_does_not_do_is_named() {
         let error = result.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
-    // "No updater is fatal."
+    // "No updater is fatal": a push without an updater is an error, as in MXNet.
     refused(worker.push("w", &[1.0, 1.0]), "set_updater");
     let function = |_: &[mxrs_kvstore::Update]| Ok(());
     refused(worker.store.set_updater(Box::new(function)), "named settings");

@@ -1,4 +1,4 @@
-//! What one worker has sent: frames, the messages in them, and contents that follow.
+//! What one worker has sent: frames, the messages in them, and the long contents that follow the frames.
 
 use super::{CONTENTS, FRAMES, SHORT_BYTES};
 use crate::library::{Handle, Mpi};
@@ -32,8 +32,8 @@ impl Incoming {
     /// Fails if the library fails.
     pub fn start(&mut self, mpi: &Mpi, from: usize, mut bytes: Vec<u8>, n_bytes: usize) -> Result<()> {
         bytes.resize(n_bytes, 0);
-        // SAFETY: the bytes are on the heap, so they do not move with `bytes`. They are not used until the request is done; see
-        // also `forget`.
+        // SAFETY: the bytes are on the heap, so they do not move with `bytes`. They are not used until the request is done,
+        // and `forget` leaks them if it is not.
         let request = unsafe { mpi.receive(&mut bytes, from, FRAMES)? };
         self.frames.push_back(Frame { request, bytes });
         Ok(())
@@ -55,8 +55,8 @@ impl Incoming {
             if packet.content().len() != packet.n_bytes() {
                 room(&mut packet);
                 packet.make_room();
-                // SAFETY: the content is on the heap or in an array that the packet keeps, so it does not move with the packet,
-                // which is not used until the request is done; see also `forget`.
+                // SAFETY: the content is on the heap or in an array that the packet keeps, so it does not move with the
+                // packet, which is not used until the request is done. `forget` leaks the packet if the request is not done.
                 request = Some(unsafe { mpi.receive(packet.content_mut(), from, CONTENTS)? });
             }
             self.messages.push_back(Arriving { request, packet });
@@ -83,7 +83,7 @@ impl Incoming {
         self.frames.is_empty() && self.messages.is_empty()
     }
 
-    /// Keeps the memory into which the library may still write.
+    /// Leaks the memory into which the library may still write.
     pub fn forget(self) {
         self.frames.into_iter().for_each(std::mem::forget);
         self.messages.into_iter().filter(|arriving| arriving.request.is_some()).for_each(std::mem::forget);

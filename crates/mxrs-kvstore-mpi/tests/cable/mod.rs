@@ -1,4 +1,4 @@
-//! Two network namespaces with a cable between them, which Open MPI takes for two machines.
+//! Two network namespaces with a virtual cable between them. Open MPI takes them for two machines.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -18,7 +18,8 @@ fn ip(words: &str) -> Option<String> {
 }
 
 impl Cable {
-    /// `None`, with a line that says why, if Open MPI is not installed or the system does not allow namespaces.
+    /// Makes the namespaces. Returns `None`, and prints the reason, if Open MPI is not installed or the system does not
+    /// allow namespaces.
     pub fn lay() -> Option<Self> {
         if Command::new("mpirun.openmpi").arg("--version").output().is_err() {
             eprintln!("SKIPPED: Open MPI is not installed");
@@ -30,7 +31,8 @@ impl Cable {
         let dir = tempfile::tempdir().unwrap();
         let agent = dir.path().join("agent");
         let b = &names[1];
-        // Its first argument is the host. Without a host name of its own, Open MPI would use shared memory.
+        // The first argument of the script is the host, which is skipped. The second namespace gets a host name of its own,
+        // because Open MPI would otherwise use shared memory.
         let script = format!("#!/bin/sh\nshift\nexec ip netns exec {b} unshare --uts sh -c \"hostname {b}; $*\"\n");
         std::fs::write(&agent, script).unwrap();
         std::fs::set_permissions(&agent, PermissionsExt::from_mode(0o700)).unwrap();

@@ -1,11 +1,12 @@
-//! The bits: codes fill each byte from its most significant bits, and the last bytes are filled with zeros.
+//! The bit format of compressed gradients: codes fill each byte from its most significant bits, and unused bits at the end
+//! are zeros.
 
 use super::Compression;
 use mxrs_types::two_bit;
 
-/// The code of `threshold` in two bits; 0 is the code of 0.
+/// The two-bit code that means `threshold`. The code 0 means the value 0.
 const PLUS: u8 = 0b11;
-/// The code of `-threshold` in two bits.
+/// The two-bit code that means `-threshold`.
 const MINUS: u8 = 0b10;
 
 impl Compression {

@@ -7,7 +7,7 @@ use crate::{Key, StoreType};
 use mxrs_types::{DType, Error, Result};
 use std::str::FromStr;
 
-/// How gradients are compressed. Only float32 gradients can be.
+/// How gradients are compressed. Only float32 gradients can be compressed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Compression {
     /// One bit per element, which means 1 or -1.
@@ -22,8 +22,8 @@ pub enum Compression {
     },
 }
 
-/// Checks that a store may start to compress: that its type can (`example` is one that can), that no compression is `set`, and
-/// that no key was initialized.
+/// Checks that a store may start to compress: its type supports compression, no compression is `set` yet, and no key was
+/// initialized. Error messages name `example` as a store that supports compression.
 ///
 /// # Errors
 /// Fails if one of these does not hold, and says which.

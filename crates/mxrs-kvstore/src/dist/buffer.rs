@@ -1,10 +1,11 @@
-//! Memory of messages. Each thread keeps some of it for its next messages: new memory costs a page fault for every 4 KiB.
+//! Memory of messages. Each thread keeps the memory of some earlier messages for later ones: new memory costs a page fault
+//! for every 4 KiB.
 
 use std::cell::RefCell;
 
-/// The most memory that a thread keeps.
+/// The most bytes that a thread keeps for later messages.
 const MOST_SPARE_BYTES: usize = 32 << 20;
-/// The most pieces of memory that a thread keeps.
+/// The most separate blocks of memory that a thread keeps.
 const MOST_SPARE: usize = 256;
 
 thread_local! {
@@ -17,7 +18,8 @@ struct Spare {
 }
 
 impl Spare {
-    /// Memory of at least this number of words, and of at most four times as many.
+    /// Takes a kept block of at least `n_words` words and of at most four times as many, so that small messages do not use
+    /// up large blocks.
     fn take(&mut self, n_words: usize) -> Option<Vec<u64>> {
         let fits = |words: &Vec<u64>| (n_words..=n_words.saturating_mul(4)).contains(&words.len());
         let place = self.kept.iter().rposition(fits)?;
@@ -35,16 +37,16 @@ impl Spare {
     }
 }
 
-/// Bytes, aligned to 8.
+/// The bytes of a message, aligned to 8.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
-    /// Some words more than the bytes need, if the memory was that of a larger message.
+    /// The memory. It has more words than `n_bytes` needs if it was that of a larger message before.
     words: Vec<u64>,
     pub n_bytes: usize,
 }
 
 impl Buffer {
-    /// This number of bytes, which are those of an earlier message or zero.
+    /// A buffer of `n_bytes` bytes to be overwritten. Until then they are zero, or are those of an earlier message.
     pub fn new(n_bytes: usize) -> Self {
         let n_words = n_bytes.div_ceil(8);
         let spare = SPARE.try_with(|spare| spare.borrow_mut().take(n_words)).ok().flatten();
@@ -58,7 +60,7 @@ impl Buffer {
         buffer
     }
 
-    /// Adds bytes until there are this many.
+    /// Extends the buffer to `n_bytes` bytes.
     pub fn grow(&mut self, n_bytes: usize) {
         let n_words = n_bytes.div_ceil(8);
         if self.words.len() < n_words {
@@ -79,7 +81,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let words = std::mem::take(&mut self.words);
-        // At the end of a thread its spare memory is gone already.
+        // `SPARE` cannot be used any more if the thread is ending. Then the memory is freed instead.
         let _ = SPARE.try_with(|spare| spare.borrow_mut().put(words));
     }
 }

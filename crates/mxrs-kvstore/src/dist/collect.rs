@@ -10,10 +10,10 @@ use std::time::Instant;
 /// The most bytes of one chunk.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// The bytes of every worker, by rank. `None` if another worker gets them.
+/// The bytes of every worker, by rank. `None` on a worker that does not get them because only the first worker does.
 pub(super) type Collected = Option<Vec<Vec<u8>>>;
 
-/// What this worker waits for.
+/// A collection that a caller on this worker waits for: where to send the result, and since when it waits.
 pub(super) struct Wanted {
     pub reply: Sender<Result<Collected>>,
     pub since: Instant,
@@ -22,7 +22,7 @@ pub(super) struct Wanted {
 /// One collection.
 #[derive(Default)]
 struct Collection {
-    /// By rank, the chunks that have arrived, and their number.
+    /// For each rank that has sent something: the number of its chunks, and the chunks that have arrived.
     parts: BTreeMap<usize, (u32, Vec<Packet>)>,
     wanted: Option<Wanted>,
 }
@@ -31,7 +31,7 @@ struct Collection {
 #[derive(Default)]
 pub(super) struct Collections(BTreeMap<u64, Collection>);
 
-/// The messages of a worker that gives `bytes`: at least one.
+/// Splits `bytes` into the messages that this worker sends. There is at least one message, even if `bytes` is empty.
 pub(super) fn chunks(number: u64, bytes: &[u8]) -> Vec<Packet> {
     let n_chunks = bytes.len().div_ceil(CHUNK_BYTES).max(1);
     let key = u32::try_from(n_chunks).unwrap_or(u32::MAX);
@@ -62,12 +62,12 @@ impl Collections {
         Ok(())
     }
 
-    /// This worker wants the bytes of all.
+    /// Notes that a caller on this worker waits for the bytes of all workers.
     pub fn want(&mut self, number: u64, wanted: Wanted) {
         self.0.entry(number).or_default().wanted = Some(wanted);
     }
 
-    /// Since when this worker waits for each collection that it waits for.
+    /// The times at which callers on this worker began to wait, one for each collection that they wait for.
     pub fn since(&self) -> impl Iterator<Item = Instant> {
         self.0.values().filter_map(|collection| Some(collection.wanted.as_ref()?.since))
     }
@@ -86,12 +86,12 @@ impl Collections {
                 chunks.iter().for_each(|chunk| bytes.extend_from_slice(chunk.content()));
                 bytes
             };
-            // Without a receiver the caller is gone.
+            // Sending fails only if the caller no longer waits. The result is then not needed.
             drop(wanted.reply.send(Ok(Some(parts.into_values().map(joined).collect()))));
         }
     }
 
-    /// The waits of this worker: since when, for which workers, and in words.
+    /// The collections that this worker waits for: since when, for which workers, and a description for an error message.
     pub fn waits(&self, n_workers: usize) -> impl Iterator<Item = (Instant, Vec<usize>, String)> {
         self.0.values().filter_map(move |collection| {
             let since = collection.wanted.as_ref()?.since;

@@ -24,7 +24,7 @@ pub(super) enum Command {
     Send { to: usize, priority: i32, packet: Arc<Packet> },
     /// Wait for the messages of a round.
     Job(Job),
-    /// Give these bytes to all workers, or to worker 0, and return those of all.
+    /// Give these bytes to all workers, or only to worker 0, and return the bytes of all workers to those that get them.
     Collect { number: u64, bytes: Vec<u8>, to_all: bool, reply: Sender<Result<Collected>> },
     /// Sum these values by the transport's own function, and return the time that it took.
     AllReduce { sum: AllReduce, reply: Sender<Result<Option<AllReduce>>> },
@@ -32,12 +32,13 @@ pub(super) enum Command {
     Close,
 }
 
-/// A sum of the values of all workers by the transport's own function, such as `MPI_Allreduce`, with which stores are compared.
+/// A sum of the values of all workers by the transport's own function, such as `MPI_Allreduce`. It is the baseline in
+/// measurements of stores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AllReduce {
     /// The values of this worker.
     pub values: Vec<f32>,
-    /// The sums, equally many.
+    /// The sums over all workers. As long as `values`.
     pub sums: Vec<f32>,
     /// How long the function took on this worker.
     pub time: Duration,
@@ -53,7 +54,8 @@ pub struct Group {
     commands: Sender<Command>,
     n_stores: AtomicU32,
     n_collections: AtomicU64,
-    /// Held while a collection is numbered and asked for.
+    /// Locked while a collection gets its number and its command is sent, so that commands are sent in the order of their
+    /// numbers.
     collecting: Mutex<()>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -111,7 +113,7 @@ impl Group {
         self.n_stores.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A handle for tasks.
+    /// A sender of commands, for tasks of the engine.
     pub(super) fn commands(&self) -> Sender<Command> {
         self.commands.clone()
     }
@@ -141,8 +143,8 @@ impl Group {
         self.collect(&[], true).map(drop)
     }
 
-    /// Sums values by the transport's own function, such as `MPI_Allreduce`. `None` if the transport has none. All workers call
-    /// it at the same time, while nothing else is exchanged.
+    /// Sums values by the transport's own function, such as `MPI_Allreduce`. Returns `None` if the transport has no such
+    /// function. All workers call it at the same time, while no other messages are exchanged.
     ///
     /// # Errors
     /// Fails if the transport fails, or if a worker is lost.
@@ -173,7 +175,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         drop(self.commands.send(Command::Close));
         if let Some(thread) = self.thread.lock().take() {
-            // A panic of the thread was reported when it happened.
+            // A panic of the thread was reported when it happened, so the result of `join` is ignored.
             drop(thread.join());
         }
     }

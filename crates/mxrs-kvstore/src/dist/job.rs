@@ -34,7 +34,7 @@ impl RoundId {
 /// What a job waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// Nothing: the task ends when its messages are sent.
+    /// Nothing more: the task ends when its messages are sent.
     Send,
     /// The first value of the key, from worker 0.
     First,
@@ -42,7 +42,8 @@ pub(super) enum Phase {
     Sum,
     /// The weights of the pieces that other workers own, after the update.
     Fetch,
-    /// Both: sums of own pieces, which are sent to all workers, and sums of the other pieces.
+    /// What `Sum` and `Fetch` wait for: the values of all workers for own pieces, whose sums are sent to all workers, and
+    /// the sums of the pieces of other workers.
     Exchange,
 }
 
@@ -70,11 +71,11 @@ pub(super) struct Job {
     pub priority: i32,
     /// The values of this worker for the pieces that it owns.
     pub own: Vec<(u32, Packet)>,
-    /// Arrays in host memory that the task writes. Their element 0 is element `first` of the key. The others get the same
-    /// elements as the first one.
+    /// Arrays in host memory that the task writes. Element 0 of each array is element `first` of the key. All targets get
+    /// the same elements: messages are received into the first target and copied to the others.
     pub targets: Vec<NdArray>,
     pub first: usize,
-    /// Keeps the task open.
+    /// Keeps the engine task open until the job is done.
     pub lease: Arc<Lease>,
 }
 
@@ -84,15 +85,15 @@ pub(super) struct Running {
     sums: HashMap<u32, Sum>,
     /// The pieces of other workers that have not arrived.
     awaited: Vec<u32>,
-    /// Those of them that are being received into the target.
+    /// The awaited pieces that the wire already receives directly into the target.
     arriving: Vec<u32>,
     pub since: Instant,
 }
 
-/// What a message led to.
+/// The effect of one received message on a job.
 #[derive(Default)]
 pub(super) struct Step {
-    /// A sum that all other workers get.
+    /// A completed sum, to be sent to all other workers.
     pub outcome: Option<Packet>,
     /// Whether the job waits for nothing more.
     pub is_done: bool,
@@ -118,7 +119,7 @@ impl Running {
         self.sums.is_empty() && self.awaited.is_empty()
     }
 
-    /// Takes a message of a kind of the phase.
+    /// Handles a message of one of the kinds that the phase of this job takes.
     ///
     /// # Errors
     /// Fails if the message has another size than expected, or is a second one for its piece.
@@ -145,11 +146,12 @@ impl Running {
                 // of the values, and ends only when this thread says so. The pointer is that of the piece in the first target.
                 unsafe { sum.write(self.place(0, &piece)) };
             }
-            // SAFETY: these bytes of the first target were written now, and are not written again.
+            // SAFETY: these bytes of the first target were written above, and are not written again.
             let sums = unsafe { std::slice::from_raw_parts(self.place(0, &piece), self.bytes(&piece).len()) };
             (1..self.job.targets.len()).for_each(|i| self.write(i, &piece, sums));
             let content = self.lent(&piece).filter(|_| self.job.phase == Phase::Exchange);
-            // SAFETY: this piece of the target was written now, once, and the task stays open as long as the message exists.
+            // SAFETY: this piece of the target was written above, once, and the task stays open as long as the message
+            // exists.
             let outcome = content.map(|content| unsafe { Packet::lent(id.header(Kind::Outcome, number), content) });
             return Ok(Step { outcome, is_done: self.is_done() });
         }
@@ -178,7 +180,8 @@ impl Running {
         (piece.elements.start - self.job.first) * size..(piece.elements.end - self.job.first) * size
     }
 
-    /// A piece of the first target, with a share of the lease.
+    /// A piece of the first target as content of a message. It shares the lease, so the task stays open as long as the
+    /// message exists.
     fn lent(&self, piece: &Piece) -> Option<Lent> {
         Lent::new(self.job.targets.first()?, self.bytes(piece), &self.job.lease)
     }
@@ -199,7 +202,7 @@ impl Running {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.place(target, piece), bytes.len()) };
     }
 
-    /// Lets a message be received into the target, if it is one that the job waits for.
+    /// Makes the wire receive a message directly into the target, if this job waits for the message.
     pub fn make_room(&mut self, from: usize, number: u32, packet: &mut Packet) {
         let Some(piece) = self.job.pieces.get(number as usize).filter(|piece| piece.owner == from) else { return };
         if !self.awaited.contains(&number) || self.arriving.contains(&number) {

@@ -1,4 +1,4 @@
-//! Tasks that have lent the memory of their arrays to messages.
+//! Leases: engine tasks that stay open while messages use the memory of their arrays.
 
 use mxrs_engine::Completion;
 use mxrs_ndarray::NdArray;
@@ -18,7 +18,7 @@ pub(super) struct Lease {
 }
 
 enum State {
-    /// The task is open. The flag says whether what it waits for has arrived.
+    /// The task is open. The flag says whether all messages that the task waits for have arrived.
     Open(Completion, bool),
     Ended,
 }
@@ -35,7 +35,7 @@ impl Lease {
         }
     }
 
-    /// Ends the task with this error now, whether or not messages still use its memory. Those who would read the arrays get the
+    /// Ends the task with this error now, whether or not messages still use its memory. Later reads of the arrays return the
     /// error.
     pub fn fail(&self, error: Error) {
         self.end(|_| Err(error));

@@ -12,9 +12,10 @@ pub struct GroupOptions {
     /// Time without a sign of life after which a worker counts as dead (`PS_HEARTBEAT_TIMEOUT`); `None` means never.
     pub silence: Option<Duration>,
     /// The longest wait for something that a living worker should send, such as its gradient of a key. Must be longer than
-    /// any worker computes without exchanging something.
+    /// the longest computation of a worker between two messages.
     pub patience: Duration,
-    /// The most messages that are being sent to one worker (`DMLC_PS_WATER_MARK`). More urgent messages overtake the others.
+    /// The most messages that the transport gets for one worker at a time (`DMLC_PS_WATER_MARK`). Further messages wait in a
+    /// queue, in which a more urgent message overtakes others.
     pub window: usize,
 }
 
@@ -91,7 +92,7 @@ impl Liveness {
     }
 }
 
-/// An error about another worker.
+/// The error that another worker is lost or silent.
 pub(super) fn lost(kind: io::ErrorKind, message: String) -> Error {
     Error::new(ErrorKind::Io { path: None, message, kind })
 }

@@ -58,7 +58,7 @@ impl Outbox {
         }
     }
 
-    /// Gives messages to the wire. Calls `sent` with each receiver.
+    /// Gives waiting messages to the wire. Calls `sent` with the receiver of each message.
     ///
     /// # Errors
     /// Returns the error of the wire.

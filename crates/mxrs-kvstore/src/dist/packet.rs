@@ -11,10 +11,12 @@ pub(super) const HEADER_BYTES: usize = 40;
 /// The first bytes of every message: "mxkv" and the version of the format.
 const MAGIC: u64 = 0x0001_0000_766b_786d;
 
-/// The most bytes that are reserved before they arrive.
+/// The size of the steps in which memory for a message is reserved while its bytes arrive. So a wrong length in a header
+/// cannot reserve much memory.
 const STEP_BYTES: usize = 4 << 20;
 
-/// More than the content of any message has: pieces and chunks have at most 2 MiB, reports of failures a few lines.
+/// A bound that the content of no valid message reaches: pieces and chunks have at most 2 MiB, reports of failures a few
+/// lines.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// What a message is for. The fields of [`Header`] that a kind does not name are 0.
@@ -27,7 +29,8 @@ pub(super) enum Kind {
     Value = 2,
     /// The sum of a piece in a round, or the weights after the update, from its owner.
     Outcome = 3,
-    /// Chunk `piece` of `key` chunks of what the sender gives to collection `round`.
+    /// Chunk number `piece` of the bytes that the sender gives to collection number `round`. The field `key` is the number
+    /// of chunks.
     Collect = 4,
     /// The sender is alive.
     Heartbeat = 5,
@@ -56,7 +59,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// A header without a store.
+    /// A header of this kind whose other fields are 0.
     pub fn of(kind: Kind) -> Self {
         Self { kind, store: 0, key: 0, piece: 0, round: 0 }
     }
@@ -96,7 +99,7 @@ impl Packet {
         packet
     }
 
-    /// Replaces the header of a message that has one.
+    /// Replaces the header of a message. The length of the content stays.
     pub(super) fn set_header(&mut self, header: Header) {
         self.head[1] = header.kind as u64 | u64::from(header.store) << 32;
         self.head[2] = u64::from(header.key) | u64::from(header.piece) << 32;
@@ -149,7 +152,8 @@ impl Packet {
         }
     }
 
-    /// Makes the message receive its content into part of an array, if that has the right size. Returns whether it has.
+    /// Makes the message receive its content into part of an array, if this part has the size of the content. Returns
+    /// whether it has.
     ///
     /// # Safety
     /// No other code uses this part of the array while the message exists and its lease has not failed.
@@ -234,7 +238,7 @@ impl Packet {
             Content::Own(buffer) => buffer.bytes_mut(),
             // SAFETY: `receive_into` has the promise that no other code uses these bytes.
             Content::Write(lent) => unsafe { lent.slice_mut() },
-            // Replaced above.
+            // Cannot happen: a message that is sent from an array got a copy of its content above.
             Content::Read(_) => &mut [],
         }
     }

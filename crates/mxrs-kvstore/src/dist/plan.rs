@@ -1,15 +1,15 @@
 //! Which worker sums and updates which elements.
 //!
 //! A *piece* is a range of the elements of a key. It is sent as one message, and one worker owns it: that worker sums the
-//! values of all workers and sends the result to them. Pieces of one key that one worker owns are adjacent, unless the store
-//! only sums.
+//! values of all workers and sends the result to them. The pieces of a key that one worker owns are adjacent, except in
+//! `p3`, which only sums: its owners take turns.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 /// The most elements of a piece: 256 KiB of float32. A piece that was received stays in a second-level cache while it is added.
 const MOST_ELEMENTS: usize = 1 << 16;
-/// The most elements of a slice in `p3`, whatever the setting is: messages have a bounded size.
+/// The most elements of a slice in `p3`, whatever the setting is, because messages have a bounded size.
 const MOST_SLICE: usize = 1 << 18;
 
 /// Some elements of a key, with the worker that sums them.
@@ -27,14 +27,17 @@ pub(super) struct Rules {
     pub big_array_elements: u64,
     /// In `p3`, the most elements of a slice (`MXNET_KVSTORE_SLICE_THRESHOLD`).
     pub slice_elements: Option<u64>,
-    /// Whether a part of a key can be updated without the others. If not, each key has one owner.
+    /// Whether a part of a key can be updated without the others. If not, each key has one owner: its update may need all
+    /// elements, such as a norm.
     pub is_divisible: bool,
-    /// Parts end at multiples of this number of elements: the elements in 4 bytes of code if gradients are compressed.
+    /// A part of a key ends at a multiple of this number of elements, or at the end of the key. With compression it is the
+    /// number of elements in 4 bytes of code; otherwise it is 1.
     pub grain: usize,
 }
 
-/// The ends of `n_parts` parts of `n` elements: MXNet's division over its servers, `round(n / n_parts * i)`, where a half is
-/// rounded up. With a grain above 1, the division is that of the number of grains.
+/// The ends of `n_parts` parts of `n` elements. Part `i`, counted from 1, ends at `round(n / n_parts * i)`, where a half is
+/// rounded up, as MXNet divides a key over its servers. With a `grain` above 1, whole grains are divided in this way instead
+/// of elements.
 pub(crate) fn part_ends(n: usize, n_parts: usize, grain: usize) -> Vec<usize> {
     let (n_grains, n_parts) = (n.div_ceil(grain) as u128, n_parts as u128);
     let end = |i: u128| (2 * n_grains * i + n_parts) / (2 * n_parts);
@@ -44,8 +47,9 @@ pub(crate) fn part_ends(n: usize, n_parts: usize, grain: usize) -> Vec<usize> {
 /// Divides keys of these numbers of elements.
 ///
 /// A key of at least `big_array_elements` is divided over all workers as MXNet divides it over its servers. Each other key
-/// has one owner: keys are assigned from the largest to the smallest, each to the worker that has the fewest elements so far.
-/// MXNet takes the number of the key instead, whatever the sizes are. In `p3`, slices go to the workers in turn.
+/// has one owner: keys are assigned from the largest to the smallest, each to the worker that has the fewest elements so
+/// far. MXNet instead chooses the server by the number of the key, whatever the sizes are. In `p3`, slices go to the workers
+/// in turn.
 pub(super) fn plan(sizes: &[usize], rules: &Rules) -> Vec<Vec<Piece>> {
     let n_workers = rules.n_workers.max(1);
     let mut pieces = vec![Vec::new(); sizes.len()];

@@ -1,10 +1,10 @@
 //! A model of the messages of a training step: how long a step takes with more workers than a machine can run.
 //!
-//! The simulation has the pieces and owners of the real store (`plan.rs`) and its order of messages: the most urgent first. A
-//! message takes the sender's link for its bytes, arrives after a latency, and waits until the receiver's link is free. So the
-//! link of an owner that gets the values of all workers at once is where they queue. Long messages are announced first
-//! (rendezvous), which costs one more round trip. Then the receiver's thread handles the message: it copies the bytes, and an
-//! owner adds the values when all have arrived. Times come from measurements: see [`Machine`].
+//! The simulation has the pieces and owners of the real store (`plan.rs`) and its order of messages: the most urgent first.
+//! A message takes the sender's link for its bytes, arrives after a latency, and waits until the receiver's link is free. If
+//! all workers send values to one owner at once, the messages queue at the link of this owner. Long messages are announced
+//! first (rendezvous), which costs one more round trip. Then the receiver's thread handles the message: it copies the bytes,
+//! and an owner adds the values when all have arrived. Times come from measurements: see [`Machine`].
 
 mod event;
 
@@ -22,7 +22,8 @@ const MOST_WORKERS: usize = 4096;
 pub struct Machine {
     /// From the start of a message until its first byte is at the receiver.
     pub latency_s: f64,
-    /// For each byte on the link of a sender, and on that of a receiver. 0 if no link limits, as within one machine.
+    /// The time for each byte on the link of a sender, and on that of a receiver. 0 if links do not limit the speed, as
+    /// within one machine.
     pub link_s_per_byte: f64,
     /// Bytes above which a message is announced before it is sent.
     pub eager_bytes: usize,
@@ -36,7 +37,7 @@ pub struct Machine {
     pub key_s: f64,
     /// For each step, once.
     pub step_s: f64,
-    /// For each piece of work, if more threads than processors take turns.
+    /// The time for a switch between threads, for each piece of work, if there are more threads than processors.
     pub switch_s: f64,
     /// The processors that the threads of all workers share; `None` if each worker has a processor for its thread.
     pub processors: Option<usize>,
@@ -60,7 +61,7 @@ pub struct SimulatedStore {
     pub big_array_elements: u64,
     /// Elements of a message of `p3` (`MXNET_KVSTORE_SLICE_THRESHOLD`); `None` for `dist_sync`.
     pub slice_elements: Option<u64>,
-    /// Whether more urgent messages overtake others. Without, messages are sent in the order in which gradients are ready.
+    /// Whether more urgent messages overtake others. If not, messages are sent in the order in which gradients are ready.
     pub by_priority: bool,
 }
 
@@ -85,13 +86,13 @@ struct Simulation<'a> {
     machine: &'a Machine,
     store: SimulatedStore,
     pieces: Vec<Piece>,
-    /// The number of the first piece of each key, and the number of all pieces.
+    /// The number of the first piece of each key. The last entry is the number of all pieces.
     first_pieces: Vec<usize>,
     workers: Vec<Worker>,
     events: BinaryHeap<Reverse<Event>>,
     n_events: u64,
     n_messages: u64,
-    /// By key, when the last worker has all of it.
+    /// By key, when the last worker has received all pieces of it.
     done: Vec<u64>,
     /// When each of the shared processors is free.
     processors: Vec<u64>,
@@ -103,7 +104,7 @@ fn picoseconds(seconds: f64) -> u64 {
     (seconds * PICOSECONDS) as u64
 }
 
-/// Simulates a step of `n_workers` equal workers.
+/// Fails if there are no workers or too many, or if a cost is negative or not finite.
 ///
 /// # Errors
 /// Fails for no workers, for too many, and for costs that are not numbers from 0.
@@ -180,7 +181,8 @@ impl<'a> Simulation<'a> {
                 What::Added(piece) => self.added(event.at, piece),
             }
         }
-        // In the next step, each layer begins when the one before has ended and its weights are there.
+        // In the next step, the forward pass of a layer begins when that of the layer before has ended and the weights of
+        // this layer have arrived.
         let seconds = |at: u64| at as f64 / PICOSECONDS;
         let mut begin = computed;
         for (key, done) in keys.iter().zip(&self.done) {
@@ -201,7 +203,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The rank of urgency of a key: smaller is earlier.
+    /// The urgency of a key: the key with the smallest number is sent first.
     fn urgency(&self, key: usize) -> i64 {
         if self.store.by_priority { key as i64 } else { 0 }
     }
@@ -245,7 +247,8 @@ impl<'a> Simulation<'a> {
             if served + 2 < n_workers {
                 worker.queue.insert(Entry { served: served + 1, ..entry });
             }
-            // All workers but this one, each owner beginning with the next one.
+            // An owner sends its result to all other workers, beginning with the worker after itself, so that owners do not
+            // all send to the same worker first.
             (from as u32 + 1 + served) % n_workers
         } else {
             owner as u32
@@ -260,7 +263,7 @@ impl<'a> Simulation<'a> {
         self.push(now + picoseconds(trips * self.machine.latency_s), What::Arrives(message));
     }
 
-    /// When the thread of a worker has done this work, if it can begin now or later.
+    /// Adds work to the thread of a worker, which can begin at `now` or later. Returns when the work is done.
     fn work(&mut self, worker: usize, now: u64, seconds: f64) -> u64 {
         let n_workers = self.workers.len();
         let thread = &mut self.workers[worker].thread_free;

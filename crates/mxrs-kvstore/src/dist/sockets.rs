@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const MAGIC: [u8; 8] = *b"mxkvsock";
 /// Number of bytes of a greeting: the word, the rank, the number of workers.
 const GREETING_BYTES: usize = 16;
-/// The most workers: each needs a file and two threads for every other one.
+/// The most workers. The limit exists because a worker needs a file descriptor and two threads for each of the others.
 const MOST_WORKERS: usize = 4096;
 /// Bytes that are read from a socket at a time.
 const READ_BYTES: usize = 1 << 16;
@@ -86,7 +86,7 @@ fn join(options: &SocketOptions, waker: &Waker) -> Result<Sockets> {
         let Some(stream) = wire.accept(until, &missing)? else { continue };
         let other = match greet(&stream, rank, n_workers, until) {
             Ok(other) => other,
-            // A process that only looked whether this worker listens.
+            // A connection that ends before its greeting: another process only checked whether this worker listens.
             Err(error) if is_end(&error) => continue,
             Err(error) => return Err(error),
         };
@@ -226,7 +226,8 @@ impl Wire for Sockets {
         {
             peer.n_unsent.fetch_add(1, Ordering::Relaxed);
             if queue.send(packet).is_err() {
-                // The thread that writes has ended, and has reported why. Nothing waits for it.
+                // The thread that writes to this worker has ended, and has reported why. Messages to this worker count as
+                // sent, so that nothing waits for them.
                 peer.n_unsent.store(0, Ordering::Relaxed);
             }
         }
@@ -251,7 +252,7 @@ impl Drop for Sockets {
         drop(std::fs::remove_file(&self.path));
         for mut peer in self.peers.drain(..).flatten() {
             peer.queue = None;
-            // Messages that were sent still arrive. Threads that wait for the other side end.
+            // Messages that were written to the socket still arrive. The shutdown ends threads that wait for the other side.
             drop(peer.stream.shutdown(Shutdown::Both));
             for thread in peer.threads {
                 drop(thread.join());
@@ -278,7 +279,7 @@ impl Peer {
         let report = |events: &Sender<Received>, waker: &Waker| {
             let (events, waker) = (events.clone(), waker.clone());
             move |received: Received| {
-                // Without a receiver the wire is closed.
+                // If there is no receiver, the wire is closed and the event is not needed.
                 drop(events.send(received));
                 waker.wake();
             }

@@ -47,7 +47,7 @@ struct KeyState {
 
 struct State {
     entries: Entries,
-    /// By entry.
+    /// By the position of the key in `entries`.
     keys: Vec<KeyState>,
     n_planned: usize,
     reducer: Box<dyn Reducer>,
@@ -89,7 +89,8 @@ impl DistSync {
         NdArray::empty(&self.context, shape, dtype, Device::cpu(0), "kvstore")
     }
 
-    /// Pushes values. `direct` are arrays that get the new values together with the store's own copy, one for each group or none.
+    /// Pushes values. `direct` has, for each group of values, an array that gets the new value together with the store's own
+    /// copy, if there is one. It may be empty.
     fn push_all(
         &self,
         state: &mut State,
@@ -97,7 +98,7 @@ impl DistSync {
         direct: &[Option<NdArray>],
         priority: i32,
     ) -> Result<()> {
-        // All values are checked before the first message: a round that not all workers begin never ends.
+        // All values are checked before the first message is sent: a round that only some workers begin never ends.
         for (entry, values) in groups {
             if let Values::RowSparse(_) = values {
                 let what = format!("row-sparse values of key {}", state.entries.key(*entry));
@@ -210,7 +211,7 @@ impl Drop for DistSync {
     fn drop(&mut self) {
         let state = self.state.lock();
         for entry in 0..state.keys.len() {
-            // An error was returned where the value was read, or is logged by the thread that communicates.
+            // An error is ignored: it was returned to a reader of the value, or was logged by the thread that communicates.
             drop(state.entries.stored(entry).wait_to_read());
         }
     }
@@ -229,7 +230,7 @@ impl KvStore for DistSync {
             let stored = self.new_array(value.shape().clone(), value.dtype())?;
             let label: Arc<str> = key.to_string().into();
             let n_elements = stored.shape().n_elements();
-            // Pieces of the first value, which worker 0 sends.
+            // The pieces in which worker 0 sends the first value. Worker 0 is their only owner.
             let rules = Rules {
                 n_workers: 1,
                 big_array_elements: u64::MAX,

@@ -5,7 +5,7 @@ use crate::Compression;
 use crate::sum::{Order, sum_range};
 use mxrs_types::{DType, Error, Result};
 
-/// How the elements of a piece are in messages.
+/// How the elements of a piece are encoded in messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Codec {
     pub dtype: DType,
@@ -14,13 +14,13 @@ pub(super) struct Codec {
 }
 
 impl Codec {
-    /// Number of bytes of `n` elements of a value.
+    /// Number of bytes of a message that carries a worker's value of `n` elements.
     pub fn value_bytes(self, n: usize) -> usize {
         self.compression.map_or(n * self.dtype.size_of(), |compression| compression.code_bytes(n))
     }
 }
 
-/// A sum of which some values may not have arrived. They are added when all are there, in one pass over the memory.
+/// A sum of which some values may not have arrived. The values are added when all are there, in one pass over the memory.
 pub(super) struct Sum {
     codec: Codec,
     n_elements: usize,
@@ -67,13 +67,13 @@ impl Sum {
     /// Adds all values in the order of ranks, and writes the sum to `out`.
     ///
     /// # Safety
-    /// All values are there. `out` points to as many elements of the type, aligned for it, which no other code uses and which
-    /// are not those of a value.
+    /// All values are there. `out` points to as many elements of the type as a value has, aligned for the type. No other
+    /// code uses these elements, and they do not overlap a value.
     pub unsafe fn write(&self, out: *mut u8) {
         let inputs: Vec<*const u8> = self.values.iter().flatten().map(|value| value.content().as_ptr()).collect();
-        // SAFETY: `take` checked that every value has `n_elements` elements of the type, and the store refused types that are
-        // not summed. A content is aligned to 8 bytes, or begins with an element of an array of the type. The caller promises
-        // the rest.
+        // SAFETY: `take` checked that every value has `n_elements` elements of the type, and the store refused types that
+        // are not summed. A content is aligned to 8 bytes, or begins at an element of an array of the type. The caller
+        // promises the rest.
         unsafe { sum_range(self.codec.dtype, Order::LeftToRight, &[out], &inputs, self.n_elements) };
     }
 }
@@ -129,7 +129,8 @@ mod tests {
         let compression = Compression::TwoBit { threshold: 0.5 };
         let mut sum = Sum::new(Codec { dtype: DType::F32, compression: Some(compression) }, 5, 2);
         let codes = |bytes: [u8; 4]| Packet::with(Header::of(Kind::Value), &bytes);
-        // The codes of MXNet for [.4 .5 -.6 .1 -.5], pushed once and twice.
+        // The two-bit codes of MXNet for the gradient [.4 .5 -.6 .1 -.5]. Worker 1 has pushed it twice, so residuals of the
+        // first push are included; worker 0 has pushed it once.
         assert!(!sum.take(1, codes([0xf8, 0x80, 0, 0])).unwrap());
         assert!(sum.take(0, codes([0x38, 0x80, 0, 0])).unwrap());
         assert_eq!(total(&sum), [0.5, 1.0, -1.0, 0.0, -1.0]);

@@ -21,13 +21,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// Time between two looks at deadlines.
+/// Time between two checks for deadlines.
 const TICK: Duration = Duration::from_millis(100);
-/// How long a polled wire is looked at without a pause after it was last busy.
+/// How long the thread polls a wire without a pause after the last message or command.
 const SPIN: Duration = Duration::from_micros(2000);
-/// The shortest and the longest pause between two looks at a polled wire while messages are awaited.
+/// The shortest and the longest pause between two polls of a wire while messages are awaited.
 const NAPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(200)];
-/// The pause between two looks at a polled wire while nothing is awaited.
+/// The longest pause between two polls of a wire while no message is awaited.
 const IDLE_NAP: Duration = Duration::from_millis(1);
 
 /// A message whose job has not begun: the sender, the piece, and the message.
@@ -39,14 +39,15 @@ pub(super) struct Talker {
     commands: Receiver<Command>,
     outbox: Outbox,
     liveness: Liveness,
-    /// The jobs that wait, by round and by the kind of message that they take. A job of two kinds is under the first.
+    /// The jobs that wait, by round and by the kind of message that they take. A job that takes two kinds is stored under
+    /// its first kind.
     running: HashMap<(RoundId, Kind), Running>,
     /// The first round that has not begun, by store, key and kind of message.
     next: HashMap<(u32, u32, Kind), u64>,
     /// Messages whose jobs have not begun.
     early: HashMap<(RoundId, Kind), Vec<Early>>,
     collections: Collections,
-    /// Those of the tasks that may be open.
+    /// The leases of tasks that may still be open, so that a failure can end these tasks.
     leases: Vec<Weak<Lease>>,
     failed: Option<Error>,
     ticked: Instant,
@@ -88,7 +89,8 @@ impl Talker {
         self.close();
     }
 
-    /// Waits for a command, for a time that depends on how long nothing has happened.
+    /// Waits for a command. The longest wait depends on how long the thread has been `idle` and on whether messages are
+    /// awaited.
     fn nap(&mut self, idle: Duration) {
         let awaits = !self.running.is_empty() || self.collections.since().next().is_some() || self.is_sending();
         let time = match (self.wire.is_polled() && self.failed.is_none(), awaits) {
@@ -170,7 +172,7 @@ impl Talker {
                 Received::Message { from, packet } => self.message(from, packet)?,
                 Received::Lost { from, reason } => self.lose(from, &reason)?,
             }
-            // The others work on what follows from this message while this thread looks at the next one.
+            // Answers to this message are sent before the next message is read, so that other workers can go on with them.
             self.send()?;
         }
         if self.failed.is_none() {
@@ -216,7 +218,7 @@ impl Talker {
         }
     }
 
-    /// A message for a job, which may not have begun.
+    /// Handles a message about a piece. If its job has not begun, the message is kept for it.
     fn piece(&mut self, from: usize, header: &Header, packet: Packet) -> Result<()> {
         let (id, kind) = (RoundId::of(header), header.kind);
         let Some(place) = place_of(&self.running, id, kind) else {
@@ -275,7 +277,7 @@ impl Talker {
         self.expect_none_left()
     }
 
-    /// Remembers an open task.
+    /// Remembers the lease of an open task, so that a failure can end the task.
     fn note(&mut self, lease: &Arc<Lease>) {
         if self.leases.len() == self.leases.capacity() {
             self.leases.retain(|lease| lease.strong_count() > 0);
@@ -291,7 +293,7 @@ impl Talker {
         }
     }
 
-    /// Everything that is awaited: since when, from whom, and in words.
+    /// Everything that this worker waits for: since when, for which workers, and a description for an error message.
     fn waits(&self) -> Vec<(Instant, Vec<usize>, String)> {
         let mut jobs: Vec<&Running> = self.running.values().collect();
         jobs.sort_by_key(|running| running.job.id);
@@ -299,7 +301,7 @@ impl Talker {
         jobs.chain(self.collections.waits(self.wire.size())).collect()
     }
 
-    /// Checks that nothing is awaited from a worker that has ended.
+    /// Fails if this worker waits for a worker that has ended its training.
     fn expect_none_left(&self) -> Result<()> {
         if !self.liveness.any_left() {
             return Ok(());
@@ -356,7 +358,7 @@ fn place_of(running: &HashMap<(RoundId, Kind), Running>, id: RoundId, kind: Kind
     places.into_iter().find(|place| running.get(place).is_some_and(takes))
 }
 
-/// Lets a message be received into the array for which it is, if its job has begun.
+/// Makes the wire receive a message directly into the array that it is meant for, if its job has begun.
 fn make_room(running: &mut HashMap<(RoundId, Kind), Running>, from: usize, packet: &mut Packet) {
     let Ok(header) = packet.header() else { return };
     if matches!(header.kind, Kind::First | Kind::Outcome)

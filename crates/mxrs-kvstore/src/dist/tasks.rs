@@ -29,7 +29,7 @@ pub(super) struct Round {
 
 impl Round {
     fn send(&self, to: usize, packet: Arc<Packet>) {
-        // Without a receiver the group is gone, and the job of this round fails.
+        // If there is no receiver, the group has ended, and the job of this round fails.
         drop(self.commands.send(Command::Send { to, priority: self.priority, packet }));
     }
 
@@ -38,7 +38,8 @@ impl Round {
         (0..self.n_workers).filter(move |to| *to != rank)
     }
 
-    /// Sends the values of a key, or their codes, to the owners. Returns those of own pieces.
+    /// Sends the values of a key, or their codes, to the owners of its pieces. Returns the messages for the pieces that this
+    /// worker owns itself.
     ///
     /// # Safety
     /// `values` is in host memory, and the task of the lease reads its variable.
@@ -56,7 +57,7 @@ impl Round {
         own
     }
 
-    /// The bytes of these elements of a value.
+    /// The bytes of these elements in a message of a value, or of its codes.
     fn value_range(&self, elements: &Range<usize>) -> Range<usize> {
         let begin = match self.codec.compression {
             None => elements.start * self.codec.dtype.size_of(),
@@ -84,7 +85,7 @@ impl Round {
     fn job(&self, phase: Phase, own: Vec<(u32, Packet)>, targets: Vec<NdArray>, first: usize, lease: Arc<Lease>) {
         let Self { id, label, pieces, codec, priority, .. } = self.clone();
         let job = Job { id, phase, label, pieces, codec, priority, own, targets, first, lease };
-        // A job that is not received is dropped, and its lease with it, which fails the task.
+        // If the thread has ended, the job is dropped together with its lease, and this fails the task.
         drop(self.commands.send(Command::Job(job)));
     }
 
@@ -106,7 +107,8 @@ unsafe fn bytes_of(array: &NdArray) -> &[u8] {
 }
 
 /// Writes the sum of the values of all workers to `stored` and to `outs`. `value` is the value of this worker, or its codes.
-/// All are in host memory; `outs` have the type and the size of `stored`, and no two of the arrays share a variable.
+/// All these arrays are in host memory. `outs` have the type and the size of `stored`, and no two of the arrays share a
+/// variable.
 pub(super) fn exchange(round: &Round, value: &NdArray, stored: &NdArray, outs: &[NdArray]) -> Result<()> {
     let targets: Vec<NdArray> = std::iter::once(stored).chain(outs).map(NdArray::detach).collect();
     targets.iter().try_for_each(NdArray::note_write)?;
@@ -124,7 +126,7 @@ pub(super) fn exchange(round: &Round, value: &NdArray, stored: &NdArray, outs: &
 }
 
 /// Sends the value of this worker, or its codes, to the owners. If this worker owns elements, their sum is written to `sum`.
-/// `stored` is read so that a worker is at most one round ahead of the others.
+/// The task also reads `stored`, which the previous round writes, so that a worker is at most one round ahead of the others.
 pub(super) fn send_and_sum(round: &Round, value: &NdArray, stored: &NdArray, sum: Option<&NdArray>) -> Result<()> {
     let (round, source) = (round.clone(), value.detach());
     let mut task = stored.engine().task("kvstore_push").read(value.var()).read(stored.var()).device(stored.device());
@@ -136,7 +138,7 @@ pub(super) fn send_and_sum(round: &Round, value: &NdArray, stored: &NdArray, sum
     let targets: Vec<NdArray> = sum.into_iter().map(NdArray::detach).collect();
     task.push_async(move |_, completion| {
         let lease = round.lease(completion);
-        // SAFETY: as above.
+        // SAFETY: this task reads the variable of `source`, which is in host memory.
         let own = unsafe { round.send_values(&source, &lease) };
         let phase = if targets.is_empty() { Phase::Send } else { Phase::Sum };
         let first = owned(&round.pieces, round.rank).start;
@@ -144,7 +146,8 @@ pub(super) fn send_and_sum(round: &Round, value: &NdArray, stored: &NdArray, sum
     })
 }
 
-/// Sends the elements of `stored` that this worker owns to the others, and writes those that others own.
+/// Sends the elements of `stored` that this worker owns to the other workers, and overwrites the elements that other workers
+/// own.
 pub(super) fn fetch(round: &Round, stored: &NdArray) -> Result<()> {
     stored.note_write()?;
     let (round, target) = (round.clone(), stored.detach());
@@ -158,7 +161,8 @@ pub(super) fn fetch(round: &Round, stored: &NdArray) -> Result<()> {
     })
 }
 
-/// Writes the first value of worker 0 to `stored`. All pieces are owned by worker 0, which gives its `value`.
+/// Writes the first value of the key, which is the `value` of worker 0, to `stored` on all workers. Worker 0 owns all
+/// pieces.
 pub(super) fn first(round: &Round, value: &NdArray, stored: &NdArray) -> Result<()> {
     stored.note_write()?;
     let (round, source, target) = (round.clone(), value.detach(), stored.detach());

@@ -1,4 +1,4 @@
-//! The interface of what carries messages between workers.
+//! The interface to the transport that carries messages between workers, such as sockets or MPI.
 
 use super::packet::Packet;
 use mxrs_types::Result;
@@ -20,7 +20,7 @@ pub enum Received {
     Lost {
         /// The rank of the worker.
         from: usize,
-        /// Why, to be written after the worker's name.
+        /// The reason as text, to be written after the worker's name in an error message.
         reason: String,
     },
 }
@@ -42,7 +42,7 @@ pub trait Wire {
     /// something to receive.
     fn is_polled(&self) -> bool;
 
-    /// Starts to send a message to another worker.
+    /// Starts to send a message to another worker. Does not wait until it is sent.
     ///
     /// # Errors
     /// Fails if the connection to this worker has failed.
@@ -60,16 +60,17 @@ pub trait Wire {
         Ok(())
     }
 
-    /// Something that was received, if there is anything. A wire that knows the header of a message before its content calls
-    /// `room` with the sender and the message, which may then get memory for its content; if it does not, the wire makes some.
+    /// Returns something that was received, or `None` if there is nothing. A wire that knows the header of a message before
+    /// its content calls `room` with the sender and the message. `room` may give the message memory for its content;
+    /// otherwise the wire does.
     ///
     /// # Errors
     /// Fails if the transport itself fails.
     fn receive(&mut self, room: &mut dyn FnMut(usize, &mut Packet)) -> Result<Option<Received>>;
 
-    /// Sums the values of all workers by the transport's own function, such as `MPI_Allreduce`, and waits for it. All workers
-    /// call it at the same time, with equally many values. Returns `false` if the transport has no such function. Stores do
-    /// not use it: they are compared with it.
+    /// Sums the values of all workers by the transport's own function, such as `MPI_Allreduce`, and waits for it. All
+    /// workers call it at the same time, with equally many values. Returns `false` if the transport has no such function.
+    /// Stores do not use this function. It is the baseline in measurements of stores.
     ///
     /// # Errors
     /// Fails if the transport itself fails, or if `sums` has another length than `values`.
@@ -92,7 +93,7 @@ pub struct Waker(pub(super) Sender<super::group::Command>);
 impl Waker {
     /// Makes the thread call [`Wire::receive`].
     pub fn wake(&self) {
-        // Without a receiver the thread has ended.
+        // If there is no receiver, the thread has ended.
         drop(self.0.send(super::group::Command::Wake));
     }
 }

@@ -1,4 +1,4 @@
-//! The keys of a store with their values, and the checks of what a call gives for them.
+//! The keys of a store with their values, and the checks of the keys and arrays that callers give.
 
 use crate::reduce::KeySize;
 use crate::sum::check_dtype;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The value of one key.
 struct Entry {
     key: Key,
-    /// The key itself, or for a text the number of keys before it.
+    /// The number of the key: the key itself if it is a number, otherwise the number of keys that were added before it.
     number: i64,
     stored: NdArray,
     /// The last sum, if the store has an updater.
@@ -98,7 +98,7 @@ impl Entries {
         self.0[entry].stored = stored;
     }
 
-    /// The numbers of all keys, with the numbers of their elements.
+    /// For each key, its number and its number of elements.
     pub fn sizes(&self) -> Vec<KeySize> {
         self.0.values().map(|entry| (entry.number, entry.stored.shape().n_elements())).collect()
     }
@@ -175,7 +175,7 @@ impl Entries {
         Ok(groups)
     }
 
-    /// The values of a push as the arrays that the pull after it overwrites.
+    /// The dense values of a push, grouped as the outputs of a pull, for a `pushpull` that overwrites its values.
     pub fn own_outs(&self, values: &[Group<Values>]) -> Result<Vec<Group<Vec<NdArray>>>> {
         let own = values.iter().map(|(entry, values)| match values {
             Values::Dense(arrays) => Ok((*entry, arrays.clone())),
@@ -201,7 +201,7 @@ impl Entries {
         Ok(())
     }
 
-    /// The row numbers, sorted and without repetitions, if the value of the key has these rows.
+    /// The row numbers, sorted and without repetitions. Fails unless the value of the key has these rows.
     pub fn check_ids(&self, entry: usize, ids: &[i64]) -> Result<Arc<[i64]>> {
         let shape = self.stored(entry).shape();
         let Some(&n_rows) = shape.first() else {
@@ -249,7 +249,8 @@ impl Places {
         Self(vec![usize::MAX; entries.0.len()])
     }
 
-    /// The place of the key's group. If there is none, it is going to be `next`.
+    /// The position of the key's group in the list. If the key has no group yet, returns `None` and notes that its group
+    /// will be at `next`.
     fn find(&mut self, entry: usize, next: usize) -> Option<usize> {
         match std::mem::replace(&mut self.0[entry], next) {
             usize::MAX => None,

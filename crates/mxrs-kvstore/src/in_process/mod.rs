@@ -57,7 +57,7 @@ impl InProcess {
     }
 }
 
-/// The way in which a store of this type sums.
+/// How a store of this type sums.
 fn reducer(
     store_type: &StoreType,
     context: &ArrayContext,
@@ -77,7 +77,7 @@ fn reducer(
 }
 
 impl State {
-    /// Sums the values of one key. With an updater, returns the update to be made.
+    /// Sums the values of one key. If there is an updater, returns the update that it shall make.
     fn push_key(&mut self, store: &InProcess, entry: usize, values: &Values, priority: i32) -> Result<Option<Update>> {
         let updates = self.updater.is_some();
         let sum = match values {
@@ -105,7 +105,7 @@ impl State {
         if !updates {
             return Ok(None);
         }
-        // A value in host memory moves to the device on which its first sum is, if that is not the host.
+        // If sums of this key are on a device, a stored value that is still in host memory moves to this device.
         let device = sum.device();
         if !device.is_host() && self.entries.stored(entry).device().is_host() {
             let moved = store.new_array(self.entries.stored(entry), device)?;
@@ -148,7 +148,8 @@ impl State {
         Ok(())
     }
 
-    /// A push and a pull of the same keys. Without an updater, each key needs one pass over its values.
+    /// A push and a pull of the same keys. Without an updater, each key is summed and copied to its outputs in one pass over
+    /// its values.
     fn pushpull(
         &mut self,
         store: &InProcess,

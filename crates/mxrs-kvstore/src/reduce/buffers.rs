@@ -13,9 +13,9 @@ pub(crate) enum Use {
     Staged,
     /// A sum in host memory that is copied to a device.
     StagedSum,
-    /// The sum so far of a device in a tree.
+    /// The partial sum of a device in a tree.
     Partial,
-    /// What compression has left over of the values of a device.
+    /// The residual of the values of a device: what the codes did not express.
     Residual,
     /// The codes of the value of a device.
     Codes,
@@ -51,7 +51,7 @@ impl Buffers {
         Ok((array, true))
     }
 
-    /// `array` if the host can read it, otherwise its copy in host memory.
+    /// `array` itself if the host can read it, otherwise a copy in host memory.
     pub fn on_host(&mut self, array: &NdArray, (number, slice, position): Place, priority: i32) -> Result<NdArray> {
         if array.device().is_host() {
             return Ok(array.clone());

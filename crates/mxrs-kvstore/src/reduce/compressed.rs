@@ -8,7 +8,8 @@ use mxrs_ndarray::NdArray;
 use mxrs_trace::operator;
 use mxrs_types::{DType, Device, Result, Shape};
 
-/// Number of elements that are decoded at a time; a multiple of the elements in 4 bytes of code.
+/// Number of elements that are decoded at a time. It is a multiple of the number of elements in 4 bytes of code, so that a
+/// block begins with a whole byte.
 const BLOCK: usize = 1024;
 
 /// Compresses each value with the residual of its device, and writes the sum of what the codes mean to `out`.
@@ -31,7 +32,7 @@ pub(crate) fn sum_compressed(
     let task = out.engine().task("kvstore_decode").reads(vars.iter().map(NdArray::var)).write(target.var());
     task.device(Device::cpu(0)).priority(job.priority).property(Property::CpuPrioritized).push(move |_| {
         let _span = operator("DequantizeCPU", Device::cpu(0));
-        // Ranges of threads begin at multiples of a block, so that each begins with a whole byte of code.
+        // The range of a thread begins at a multiple of a block, so that it begins with a whole byte of code.
         threads.run_units(n_elements.div_ceil(BLOCK), BLOCK, &|begin, end| {
             let mut value = [0.0f32; BLOCK];
             for first in (begin * BLOCK..(end * BLOCK).min(n_elements)).step_by(BLOCK) {
@@ -57,7 +58,8 @@ pub(crate) fn sum_compressed(
     if out.device().is_host() { Ok(()) } else { copy(&target, out, job.priority) }
 }
 
-/// Pushes the task that encodes one value with the residual of its position, and returns the array of the codes.
+/// Pushes the task that encodes one value together with the residual of its device (`position`). Returns the array of the
+/// codes.
 pub(crate) fn encode(
     buffers: &mut Buffers,
     compression: Compression,
@@ -71,7 +73,8 @@ pub(crate) fn encode(
     let (residual, is_new) =
         buffers.get((Use::Residual, job.number, 0, position), &Shape::from([n_elements]), DType::F32, host)?;
     if is_new {
-        // A task of its own, so that residuals are zero even if the first value fails.
+        // A separate task sets the residuals to zero, so that they are zero even if the computation of the first value
+        // fails.
         residual.write_later(|bytes| {
             bytes.fill(0);
             Ok(())

@@ -1,4 +1,4 @@
-//! The sums of the store `device`: each key on one of the devices that hold its values, from left to right.
+//! The sums of the store `device`: each key is summed on one of the devices that hold its values, from left to right.
 
 use super::compressed::sum_compressed;
 use super::tasks::{SumOf, copy, copy_to_all, sum, sum_to_all};
@@ -61,7 +61,8 @@ impl Reducer for DeviceReducer {
         if self.placement.is_begun() || outs.len() < 2 || are_all_on_host {
             return copy_to_all(&self.buffers, stored, outs, priority);
         }
-        // Before the first sum, the value goes to one device, and from there to the others.
+        // Before the first sum, it is not known on which devices the keys are summed. So the value goes to one device,
+        // chosen by the number of the key, and from there to the others.
         let first = number.rem_euclid(outs.len() as i64) as usize;
         copy(stored, &outs[first], priority)?;
         let others = outs.iter().enumerate().filter(|&(i, _)| i != first);
@@ -86,7 +87,7 @@ fn sum_of(job: &Job<'_>) -> SumOf {
     SumOf { number: job.number, slice: 0, priority: job.priority, order: Order::LeftToRight }
 }
 
-/// Which device sums which key, so that all sum about the same number of elements.
+/// Which device sums which key, chosen so that all devices sum about the same number of elements.
 #[derive(Default)]
 pub(crate) struct Placement {
     /// The devices, with the number of elements that each sums.
@@ -146,7 +147,8 @@ mod tests {
         let sizes = || vec![(0, 10), (1, 50), (2, 30), (3, 30), (4, 15), (5, 5)];
         let mut placement = Placement::default();
         let placed: Vec<u32> = (0..6).map(|key| placement.of(key, &values, &sizes).id).collect();
-        // Loads after keys 1, 2, 3: 50, 30, 30. Key 4 goes to the first with 30, key 0 to the other, and key 5 there too.
+        // After keys 1, 2 and 3, the devices 2, 0 and 5 have 50, 30 and 30 elements. Key 4 (15) goes to device 0, the first
+        // with 30. Keys 0 (10) and 5 (5) go to device 5, which then has the fewest.
         assert_eq!(placed, [5, 2, 0, 5, 0, 5]);
         assert_eq!(placement.devices.iter().map(|&(_, load)| load).collect::<Vec<_>>(), [50, 45, 45]);
         let more = || vec![(6, 1)];

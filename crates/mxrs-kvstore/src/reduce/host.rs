@@ -1,4 +1,4 @@
-//! The sums of the store `local`: on the host, in groups of four.
+//! The sums of the store `local`: on the host, and in groups of four values, as MXNet adds them.
 
 use super::tasks::{SumOf, copy, copy_to_all, sum, sum_to_all};
 use super::{Buffers, Job, KeySize, Reducer, stored_and_outs};

@@ -1,4 +1,4 @@
-//! The sum of the values of one worker's devices, which a store of several processes sends.
+//! The sum over the devices of one worker. A store of several processes computes it before it sends anything.
 
 use super::{Buffers, Job, Reducer};
 use crate::in_process::entries::Entries;
@@ -14,7 +14,7 @@ pub(crate) struct LocalSum<'a> {
 }
 
 impl LocalSum<'_> {
-    /// The sum of these values of a key, in host memory. A single value is the sum itself.
+    /// The sum of these values of a key, in host memory. A single value is returned as it is, or as its copy in host memory.
     ///
     /// # Errors
     /// Fails if memory is short, or a task is refused.

@@ -24,7 +24,8 @@ use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_types::{Device, Result};
 use std::sync::Arc;
 
-/// For a store between processes: the threads that sum, and the way to sum the values of one process's devices.
+/// For a store of several processes: the threads that sum values of workers, and the reducer that sums the values of one
+/// process's devices.
 pub(crate) fn of_process(
     store_type: &StoreType,
     context: &ArrayContext,
@@ -49,18 +50,18 @@ pub(crate) struct Job<'a> {
     pub priority: i32,
 }
 
-/// A number of a key with the number of its elements.
+/// The number of a key, and its number of elements.
 pub(crate) type KeySize = (i64, usize);
 
 /// One way to sum the values of several devices.
 pub(crate) trait Reducer: Send {
-    /// The device on which the sum of this job shall be. `sizes` are all keys of the store.
+    /// The device that shall hold the sum of this job. `sizes` returns the sizes of all keys of the store.
     ///
     /// # Errors
     /// Fails if the values are on other devices than the values of earlier jobs.
     fn place(&mut self, job: &Job<'_>, sizes: &dyn Fn() -> Vec<KeySize>) -> Result<Device>;
 
-    /// Whether the sum of one value is the value itself.
+    /// Whether a single value is stored as it is, without a copy, as its own sum.
     fn keeps_single(&self) -> bool;
 
     /// Pushes the tasks that write the sum to `out`, which is on the device that [`Self::place`] returned.
@@ -84,7 +85,7 @@ pub(crate) trait Reducer: Send {
         self.spread(job.number, stored, outs, job.priority)
     }
 
-    /// The arrays that hold the residuals of compression, if sums are compressed.
+    /// The buffers that hold the residuals of compression. `None` if this reducer does not compress.
     fn compressed(&mut self) -> Option<&mut Buffers> {
         None
     }

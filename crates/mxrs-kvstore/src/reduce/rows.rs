@@ -115,7 +115,7 @@ pub(crate) fn gather_rows(
     Ok(all)
 }
 
-/// The rows of all values, if all are row-sparse.
+/// Access to the row-sparse case of a value.
 impl Value {
     /// The row-sparse value, if it is one.
     pub fn as_row_sparse(&self) -> Option<&RowSparse> {

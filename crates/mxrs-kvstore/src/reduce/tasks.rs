@@ -27,7 +27,8 @@ pub(crate) fn copy(from: &NdArray, to: &NdArray, priority: i32) -> Result<()> {
 
 /// Copies an array to several others of the same shape and type. If all are in host memory, one task reads the array once.
 pub(crate) fn copy_to_all(buffers: &Buffers, from: &NdArray, to: &[NdArray], priority: i32) -> Result<()> {
-    // The sum of one array is a copy, in either order of additions. The other fields are for buffers, which it does not use.
+    // A sum of one array is a copy, whatever the order of additions is. The number and the slice are used only to find
+    // buffers, which this sum does not need.
     let of = SumOf { number: 0, slice: 0, priority, order: Order::LeftToRight };
     if to.len() > 1 && is_summed(from.dtype()) && sum_to_all(buffers, of, to, std::slice::from_ref(from))? {
         return Ok(());
@@ -35,7 +36,8 @@ pub(crate) fn copy_to_all(buffers: &Buffers, from: &NdArray, to: &[NdArray], pri
     to.iter().try_for_each(|to| copy(from, to, priority))
 }
 
-/// What is summed, for the buffers of a sum.
+/// Identifies a sum: the key and the slice, by which buffers are found, the priority of its tasks, and the order of
+/// additions.
 #[derive(Clone, Copy)]
 pub(crate) struct SumOf {
     pub number: i64,
@@ -45,7 +47,7 @@ pub(crate) struct SumOf {
 }
 
 /// Writes the sum of `inputs` to `out`. Arrays that the host cannot access are copied through host memory. `positions` are
-/// the positions of the inputs' devices.
+/// the positions of the inputs' devices, by which buffers for these copies are found.
 pub(crate) fn sum(
     buffers: &mut Buffers,
     of: SumOf,
@@ -66,8 +68,8 @@ pub(crate) fn sum(
     copy(&target, out, of.priority)
 }
 
-/// Writes the sum of `inputs` to all of `outs`, in one pass, if the arrays allow it: all are in host memory, and two of them
-/// that share storage are the same memory. Returns whether the task was pushed.
+/// Writes the sum of `inputs` to all of `outs` in one pass, if the arrays allow it: all are in host memory, and no output
+/// overlaps another array except one at the same address. Returns whether the task was pushed.
 pub(crate) fn sum_to_all(buffers: &Buffers, of: SumOf, outs: &[NdArray], inputs: &[NdArray]) -> Result<bool> {
     let overlaps = |a: &NdArray, b: &NdArray| a.shares_storage(b) && a.as_ptr() != b.as_ptr();
     let all = || outs.iter().chain(inputs);

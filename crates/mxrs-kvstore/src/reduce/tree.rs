@@ -9,7 +9,7 @@ use crate::tree::{Plans, Send, TreeOptions};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{Device, Error, Result};
 
-/// Sums along trees. Compressed and single values are summed as in the store `device`.
+/// Sums along trees. Compressed values, and keys with one value, are summed as in the store `device`.
 pub(crate) struct TreeReducer {
     star: DeviceReducer,
     options: KvStoreOptions,
@@ -54,7 +54,7 @@ fn list(devices: &[Device]) -> String {
     devices.iter().map(Device::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The rows of an array that one plan handles; the array itself if it is not cut.
+/// The rows of an array that one plan sums. Returns the array itself if it is not cut into slices.
 fn slice_of(array: &NdArray, rows: &std::ops::Range<usize>, n_slices: usize) -> Result<NdArray> {
     if n_slices == 1 { Ok(array.clone()) } else { array.detach().slice(rows.start, rows.end) }
 }

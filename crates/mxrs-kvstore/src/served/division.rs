@@ -47,8 +47,9 @@ pub fn divide(number: i64, n_elements: usize, n_servers: usize, big_array_elemen
 mod tests {
     use super::*;
 
-    /// "Elements < `BIGARRAY_BOUND` (1,000,000): all on server `(key*9973) % S`. Else split over all: part i =
-    /// round(n/S*(i+1)) - round(n/S*i), round half away from zero."
+    /// MXNet's rule with `BIGARRAY_BOUND` = 1,000,000 and `S` servers: a key of fewer elements is on server `(key * 9973) %
+    /// S`. Other keys are divided among all servers: part `i` has `round(n / S * (i + 1)) - round(n / S * i)` elements, and
+    /// a half is rounded away from zero.
     #[test]
     fn the_rule_of_mxnet() {
         let sizes = |n, s| divide(7, n, s, 1_000_000, 1).iter().map(|part| part.elements.len()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What a worker asks of servers.
+//! What a worker can ask the servers to do.
 
 use super::Part;
 use crate::{Compression, Key, UpdaterSettings};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct ServedKey {
     /// The key.
     pub key: Key,
-    /// The key itself if it is a number; for a text, the number of keys before it.
+    /// The key itself if it is a number; for a text key, the number of keys that were added before it.
     pub number: i64,
     /// The shape of the value.
     pub shape: Shape,
@@ -27,7 +27,8 @@ impl ServedKey {
     }
 }
 
-/// A push, a pull, or both. The next request for the same key is made after the reply.
+/// A request for one key: a push, a pull, or both. The next request for the same key is made only after the reply to this
+/// one.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The key.
@@ -38,7 +39,7 @@ pub struct Request {
     pub compression: Option<Compression>,
     /// Whether the reply shall have the value.
     pub wants_value: bool,
-    /// More urgent requests have larger numbers.
+    /// Requests with larger numbers are sent first.
     pub priority: i32,
 }
 
@@ -92,7 +93,7 @@ pub trait Servers: Send + Sync {
     /// Fails if the states do not fit, or if a server is lost.
     fn set_updater_states(&self, states: &[u8]) -> Result<()>;
 
-    /// Notes that this worker has failed. Its end is then not the one of a worker that is done: servers wait for it, because it may
-    /// be started again.
+    /// Notes that this worker has failed. When it ends, servers do not treat it as a worker that is done: they wait for it,
+    /// because it may be started again.
     fn fail(&self) {}
 }

@@ -29,7 +29,7 @@ pub struct DistAsync {
 
 struct State {
     entries: Entries,
-    /// By entry.
+    /// By the position of the key in `entries`.
     keys: Vec<Arc<ServedKey>>,
     reducer: Box<dyn Reducer>,
     buffers: Buffers,
@@ -76,7 +76,7 @@ impl DistAsync {
             return Err(Error::invalid(format!("updater of the store `{}`", self.store_type), "none", expected));
         };
         let settings = updater.settings()?.ok_or_else(|| self.undescribed())?;
-        // The settings of worker 0 count.
+        // Only worker 0 sends changed settings, because its settings count.
         if state.sent.is_some() && (self.servers.rank() != 0 || state.sent.as_ref() == Some(&settings)) {
             return Ok(());
         }
@@ -256,7 +256,7 @@ impl KvStore for DistAsync {
     }
 
     fn updater_states(&self) -> Result<Option<Vec<Vec<u8>>>> {
-        // A push may still be on its way.
+        // A push may still be on its way to the servers, so its reply is awaited first.
         let state = self.state.lock();
         (0..state.keys.len()).try_for_each(|entry| state.entries.stored(entry).wait_to_read())?;
         self.servers.updater_states().map(Some)

@@ -60,11 +60,11 @@ addend! {
     i64: |a, b| a.wrapping_add(b);
 }
 
-/// Number of elements that are summed at a time. The partial sums of one block stay in the first-level cache.
+/// Number of elements that are summed at a time, so that the partial sums of one block stay in the first-level cache.
 const BLOCK: usize = 1024;
 
-/// Sums `n` elements of each input, and writes the sums to each output. Several large outputs are written past the caches,
-/// unless they are inputs too, so that the processor does not read their old content.
+/// Sums `n` elements of each input, and writes the sums to each output. If there are several outputs, large ones that are
+/// not inputs too are written past the caches, so that the processor does not read their old content.
 ///
 /// # Safety
 /// `dtype` is one of [`SUMMED`]. Every input and every output points to `n` initialized elements of this type, aligned for

@@ -1,17 +1,18 @@
-//! Writes of blocks that were computed in the first-level cache.
+//! Writes blocks of results, which were computed in the first-level cache, to memory.
 
-/// The fewest bytes of an output that is written past the caches. Such an output would replace most of a second-level cache.
+/// The fewest bytes of an output that is written past the caches. Written through the caches, such an output would replace
+/// most of the content of a second-level cache.
 pub(super) const STREAMED_BYTES: usize = 256 << 10;
 
-/// Copies `block` to `to`. With `past_caches`, the processor does not read the old content of the memory, which a usual
-/// write does. [`finish`] must be called after the last such write.
+/// Copies `block` to `to`. With `past_caches`, the writes bypass the caches. A usual write first reads the old content of
+/// the memory into the cache. [`finish`] must be called after the last such write.
 ///
 /// # Safety
 /// `to` points to as many bytes as `block` has. No other code uses them during the call, and they are not part of `block`.
 pub(super) unsafe fn write(block: &[u8], to: *mut u8, past_caches: bool) {
     #[cfg(target_arch = "x86_64")]
     if past_caches && to.addr().is_multiple_of(LINE) {
-        // SAFETY: the caller's promises, and `to` begins a line.
+        // SAFETY: the caller's promises hold, and `to` begins a cache line.
         return unsafe { stream(block, to) };
     }
     let _ = past_caches;
@@ -28,7 +29,7 @@ pub(super) fn finish() {
     }
 }
 
-/// Bytes of a line of a cache.
+/// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
@@ -44,7 +45,7 @@ unsafe fn stream(block: &[u8], to: *mut u8) {
         // `STEP` because `to` is one of `LINE`. Every x86-64 processor has these instructions.
         unsafe { _mm_stream_si128(to.add(at).cast(), _mm_loadu_si128(lines.as_ptr().add(at).cast())) };
     }
-    // SAFETY: the rest of the block and of the memory at `to`.
+    // SAFETY: `rest` is the end of the block after `lines`, and the caller promises as many bytes at `to`.
     unsafe { std::ptr::copy_nonoverlapping(rest.as_ptr(), to.add(lines.len()), rest.len()) };
 }
 

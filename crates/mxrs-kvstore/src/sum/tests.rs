@@ -1,4 +1,4 @@
-//! Sums against serial folds that are written here, from the formulas of the documentation.
+//! Compares the sums with serial additions that are written here, from the formulas of the documentation.
 
 use super::*;
 use half::{bf16, f16};
@@ -29,7 +29,7 @@ fn left_to_right<T: Copy>(a: &[T], add: impl Fn(T, T) -> T) -> T {
     sum
 }
 
-/// A number of any kind of magnitude, made from random bits.
+/// A number made from random bits. Its magnitude lies between 2^-20 and 2^12.
 fn spread(bits: u64) -> f64 {
     let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
     let exponent = (bits >> 1 & 31) as i32 - 20;
@@ -100,7 +100,7 @@ proptest! {
 
 #[test]
 fn the_two_orders_differ() {
-    // 2^24 + 1 rounds to 2^24, so single ones are lost, and a group of ones is not.
+    // 2^24 + 1 rounds to 2^24 in float32. So ones that are added one by one are lost, but the sum of a group of ones is not.
     let values = [16_777_216.0f32, 1.0, 1.0, 1.0, 1.0];
     let inputs: Vec<*const u8> = values.iter().map(|v| std::ptr::from_ref(v).cast()).collect();
     let mut sums = [0.0f32; 2];

@@ -7,16 +7,17 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Number of elements that a thread's part is a multiple of, so that threads do not share cache lines.
+/// The ranges of threads begin at multiples of this number of elements, so that two threads do not write the same cache
+/// line.
 const GRAIN: usize = 256;
 
-/// The fewest elements of an array that several threads sum in a store that sums on devices.
+/// In stores that sum on devices, the number of elements from which an array is summed by several threads.
 const DEVICE_ELEMENTS: u64 = 1 << 18;
 
 /// Splits loops over the elements of large arrays among threads. Results do not depend on the number of threads.
 pub struct SumThreads {
     threads: usize,
-    /// The fewest elements of a large array.
+    /// The number of elements from which an array counts as large.
     big_array_elements: u64,
     team: OnceLock<Arc<Team>>,
     watch: Option<SumWatch>,

@@ -4,7 +4,7 @@ use super::postprocess::postprocess;
 use super::score::score;
 use super::{Links, Tree, depth_for};
 
-/// The largest depth at which all trees are tried. For deeper trees, the first legal one is taken.
+/// The largest depth at which all trees are tried. At a larger depth, the search takes the first legal tree.
 const EXHAUSTIVE_DEPTH: usize = 3;
 /// The most slots that a search fills before it gives up. An exhaustive search fills fewer than half of this number.
 const MOST_STEPS: usize = 2_000_000;
@@ -30,12 +30,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Fills the slots from `slot` on in all legal ways.
+    /// Tries all legal devices for `slot` and the slots after it.
     fn fill(&mut self, slot: usize) {
         if slot == self.leaves.len() {
             return self.keep_if_best();
         }
-        // The slot that gets what this slot sends: the number without its lowest bit.
+        // The device of the slot that gets what this slot sends. The number of that slot is `slot` without its lowest set
+        // bit.
         let parent = self.leaves[slot & (slot - 1)];
         for device in 0..self.n {
             if self.n_steps == MOST_STEPS || self.takes_first && self.best.is_some() {
@@ -51,7 +52,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the first `len` slots hold a number of different devices that leaves room for the others.
+    /// Whether a tree that begins with these `len` slots can still hold all devices: enough slots must be left for the
+    /// devices that are missing.
     fn may_become_spanning(&self, len: usize) -> bool {
         let mut is_found = vec![false; self.n];
         self.leaves[..len].iter().for_each(|&device| is_found[device] = true);
@@ -65,7 +67,8 @@ impl Search<'_> {
     fn keep_if_best(&mut self) {
         let mut tree = Tree { leaves: self.leaves.clone() };
         postprocess(&mut tree.leaves, self.n);
-        // A replaced slot may leave its own senders without a link. MXNet keeps such trees.
+        // `postprocess` may replace the device of a slot, so that other slots send to a device to which they have no link.
+        // MXNet keeps such trees; here they are dropped.
         let has_links = tree.sends().iter().all(|send| self.links.weight(send.to, send.from) > 0.0);
         if !has_links || !tree.is_spanning(self.n) {
             return;

@@ -1,4 +1,5 @@
-//! The fallback if links allow no tree, as in a ring: sums move along a chain of devices towards the root.
+//! The fallback if the links allow no tree, as when the devices form a ring: sums move along a chain of devices towards the
+//! root.
 
 use super::Links;
 use super::plan::{Send, SumPlan};
@@ -6,7 +7,7 @@ use super::plan::{Send, SumPlan};
 /// The most steps of the search for a chain.
 const MOST_STEPS: usize = 200_000;
 
-/// An order of all devices in which neighbors have a link, if the search finds one; otherwise ascending numbers.
+/// An order of all devices in which neighbors have a link. If the search finds none, the devices are in ascending order.
 pub fn order(links: &Links) -> Vec<usize> {
     let mut n_steps = 0;
     for first in 0..links.n() {

@@ -1,12 +1,13 @@
-//! Builds a tree by halving the set of devices, with the method of Kernighan and Lin (1970): pairs of devices swap sides
-//! as long as that makes the links between the sides lighter. Each halving gives one level of the tree.
+//! Builds a tree by halving the set of devices, with the method of Kernighan and Lin (1970): devices of the two halves are
+//! swapped in pairs as long as this reduces the weight of the links between the halves. Each halving gives one level of the
+//! tree.
 
 use super::{Links, Tree, depth_for};
 
-/// How often one tree may be begun again because two halves have no link.
+/// How often the construction of one tree may start again after a halving whose halves have no link.
 const MOST_REWINDS: usize = 10;
 
-/// A source of numbers that is the same on every machine (SplitMix64).
+/// A random number generator that gives the same numbers on every machine (SplitMix64).
 pub struct Random(u64);
 
 impl Random {
@@ -34,7 +35,7 @@ impl Random {
 pub fn tree(links: &Links, root: usize, random: &mut Random) -> Option<Tree> {
     let n = links.n();
     let mut parts: Vec<Vec<usize>> = vec![(0..n).collect()];
-    // The devices that have the sums of the parts; slots with the same device have the same part.
+    // The device of each slot of the current level, with the number of its part. The device collects the sum of this part.
     let mut roots = vec![(root, 0)];
     let mut n_rewinds = 0;
     for _ in 0..depth_for(n) {
@@ -51,7 +52,8 @@ pub fn tree(links: &Links, root: usize, random: &mut Random) -> Option<Tree> {
     tree.is_spanning(n).then_some(tree)
 }
 
-/// For each root, the root itself and the device of the other half that it gets a sum from, with their parts.
+/// Splits each root into two slots: the root itself, and a device of the other half that sends its sum to the root. Both
+/// have the number of their half.
 fn next_level(
     links: &Links,
     halves: &[[Vec<usize>; 2]],
@@ -92,13 +94,15 @@ fn halve(links: &Links, part: &[usize], random: &mut Random) -> [Vec<usize>; 2] 
     [true, false].map(|of| part.iter().zip(&side).filter(|&(_, &s)| s == of).map(|(&device, _)| device).collect())
 }
 
-/// The swaps of pairs, one after the other, that reduce the weight between the sides the most. Empty if none does.
+/// The sequence of swaps of pairs that reduces the weight of the links between the sides the most. Empty if no swap reduces
+/// it.
 fn best_swaps(links: &Links, part: &[usize], side: &[bool]) -> Vec<[usize; 2]> {
     let mut side = side.to_vec();
     let mut is_locked = vec![false; part.len()];
     let (mut swaps, mut gain, mut best_gain, mut n_best) = (Vec::new(), 0.0, 0.0, 0);
     for _ in 0..part.len() / 2 {
-        // What a change of sides of one device saves: its links across, less those within its side.
+        // How much the weight across falls if a device changes sides: its links to the other side, less its links within its
+        // own side.
         let saved: Vec<f32> = (0..part.len())
             .map(|i| {
                 let signed = |j: usize| if side[j] == side[i] { -1.0 } else { 1.0 };

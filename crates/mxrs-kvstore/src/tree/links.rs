@@ -64,8 +64,8 @@ impl Links {
         }
     }
 
-    /// The weights as the driver's facts give them: the rank plus 1. If two devices copy directly through PCIe, the ranks
-    /// are not trusted: a pair that copies directly gets 2, any other pair 1.
+    /// The weights as the driver's facts give them: the rank plus 1. If some pair of devices copies directly although its
+    /// rank is that of PCIe, the ranks are not trusted: each pair that copies directly gets 2, any other pair 1.
     ///
     /// # Errors
     /// Fails unless both matrices have `n * n` entries.
@@ -84,8 +84,8 @@ impl Links {
         Self::new(n, weights)
     }
 
-    /// The weights that trees are made of. If the links faster than PCIe (weight 1) connect all devices, PCIe is not used;
-    /// otherwise it counts one `n`-th.
+    /// The weights from which trees are built. If the links that are faster than PCIe (weight 1) connect all devices, PCIe
+    /// links get the weight 0 and are not used. Otherwise they get the weight `1 / n`.
     pub fn without_slow(&self) -> Self {
         let replacement = if self.is_connected_above(1.0) { 0.0 } else { 1.0 / self.n as f32 };
         let weights = self.weights.iter().map(|&w| if w == 1.0 { replacement } else { w }).collect();

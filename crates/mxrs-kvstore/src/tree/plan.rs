@@ -30,7 +30,7 @@ pub struct SumPlan {
 pub struct TreeOptions {
     /// Whether to search all trees for the best one, instead of partitioning the devices.
     pub backtrack: bool,
-    /// The factor by which the weight of a link is multiplied when a tree uses it.
+    /// The factor by which the weight of a link is multiplied after a tree uses it, so that later trees prefer other links.
     pub link_penalty: f64,
     /// Arrays with more elements than this are cut into one slice per device.
     pub array_bound: u64,
@@ -69,7 +69,7 @@ impl Plans {
         Ok(Self::of_links(&all, options))
     }
 
-    /// [`Self::new`] for known weights, where 1 stands for PCIe.
+    /// Makes the plans for given weights of links, where the weight 1 stands for PCIe.
     pub fn of_links(all: &Links, options: &TreeOptions) -> Self {
         let (n, links) = (all.n(), all.without_slow());
         let trees = trees(&links, options).unwrap_or_default();

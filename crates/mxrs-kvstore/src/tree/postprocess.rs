@@ -1,7 +1,8 @@
 //! Removes superfluous sends from a tree in which a device is in several slots.
 
-/// Rewrites the leaves so that no device is summed twice. From the top level down and from right to left, the device of the
-/// slot to the left replaces a device that is in several slots of this level, or in a slot of the level above.
+/// Rewrites the leaves so that no device is summed twice. It visits the levels from the top down, and the slots of a level
+/// from right to left. If the device of a slot is also in another slot of this level, or in a slot of the level above, the
+/// device of the slot to the left replaces it.
 pub fn postprocess(leaves: &mut [usize], n: usize) {
     let depth = leaves.len().trailing_zeros();
     for level in (0..depth).rev() {

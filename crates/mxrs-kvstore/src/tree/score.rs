@@ -2,9 +2,9 @@
 
 use super::{Links, Tree};
 
-/// Subtracted for each further use of a link within one tree.
+/// The penalty for each use of a link after its first use within one tree.
 const REUSED_LINK: f32 = 100.0;
-/// Subtracted if a device takes part twice in a level above the leaves.
+/// The penalty for a device that takes part twice in the same level, except in the level of the leaves.
 const REUSED_DEVICE: f32 = 10.0;
 
 /// The sum of the weights of all sends.
@@ -12,7 +12,7 @@ pub fn weight(links: &Links, tree: &Tree) -> f32 {
     tree.sends().iter().map(|send| links.weight(send.to, send.from)).sum()
 }
 
-/// The sum of the weights, less what uses of the same link or device cost.
+/// The sum of the weights of all sends, less the penalties for links and devices that are used repeatedly.
 pub fn score(links: &Links, tree: &Tree) -> f32 {
     let n = links.n();
     let mut score = 0.0;
@@ -47,7 +47,7 @@ mod tests {
         let tree = |leaves: [usize; 4]| Tree { leaves: leaves.to_vec() };
         assert_eq!(score(&links, &tree([0, 1, 2, 3])), 6.0);
         assert_eq!(score(&links, &tree([0, 1, 1, 0])), 6.0 - 2.0 * 100.0);
-        // Above the leaves, device 0 sends to itself.
+        // In the level above the leaves, slots 0 and 2 both hold device 0, which costs one penalty.
         assert_eq!(score(&links, &tree([0, 1, 0, 2])), 4.0 - 10.0);
         assert_eq!(weight(&links, &tree([0, 1, 0, 2])), 4.0);
     }

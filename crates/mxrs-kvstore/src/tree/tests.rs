@@ -49,7 +49,7 @@ fn leaves(text: &str) -> Vec<usize> {
     text.split(' ').map(|number| number.parse().unwrap()).collect()
 }
 
-/// The trees of the first roots, and the weight of the first tree without penalties.
+/// Checks the trees of the first roots, and the weight of the first tree without penalties.
 fn check_golden(all: &Links, trees: &[&str], first_weight: f32) {
     let plans = Plans::of_links(all, &searched());
     check_invariants(all, &plans);
@@ -145,7 +145,8 @@ fn a_ring_becomes_a_chain() {
             for (root, plan) in plans.plans.iter().enumerate() {
                 assert_eq!((plan.root, plan.sends.len()), (root, n - 1));
                 assert!(plan.sends.iter().all(|send| links.weight(send.from, send.to) > 0.0));
-                // After all steps the root has every device's number once.
+                // Each device begins with a one in its own hexadecimal digit. After all steps, each digit of the root's sum
+                // is 1: every device was added exactly once.
                 let mut sums: Vec<u64> = (0..n).map(|i| 1 << (4 * i)).collect();
                 plan.sends.iter().for_each(|send| sums[send.to] += sums[send.from]);
                 assert_eq!(sums[root], (0..n).map(|i| 1u64 << (4 * i)).sum());

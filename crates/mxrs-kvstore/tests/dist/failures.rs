@@ -50,7 +50,8 @@ fn a_silent_worker_is_named() {
     let errors = on_workers_with(3, options, |group| {
         let context = context();
         let store = store_of("dist_sync", &context, &KvStoreOptions::default(), &group);
-        // Worker 2 pushes nothing, and sends no sign of life. It gets the report of worker 0.
+        // Worker 2 pushes nothing and sends no sign of life. Worker 0 notices this and sends a report of the failure, which
+        // worker 2 gets too.
         if group.rank() == 2 {
             std::thread::sleep(Duration::from_secs(2));
             return group.barrier().unwrap_err().to_string();

@@ -20,7 +20,7 @@ pub fn on_workers<R: Send>(n: usize, body: impl Fn(Arc<Group>) -> R + Sync) -> V
     on_workers_with(n, |_| GroupOptions::default(), body)
 }
 
-/// [`on_workers`], with the options of each rank.
+/// [`on_workers`], with options for the group of each rank.
 pub fn on_workers_with<R: Send>(
     n: usize,
     options: impl Fn(usize) -> GroupOptions + Sync,

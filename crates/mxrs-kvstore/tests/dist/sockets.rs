@@ -78,7 +78,8 @@ fn missing_workers_and_other_numbers_are_named() {
     assert!(error.contains("worker 0 has not joined"), "{error}");
     let error = join(folder.path(), 2, 2, 300).unwrap_err().to_string();
     assert!(error.contains("below 2"), "{error}");
-    // A number from the environment: nothing of its size is reserved.
+    // A far too large number of workers, as a wrong environment variable could give, is refused before memory of this size
+    // is reserved.
     let error = join(folder.path(), 0, usize::MAX, 300).unwrap_err().to_string();
     assert!(error.contains("DMLC_NUM_WORKER") && error.contains("at most 4096"), "{error}");
     assert!(since.elapsed() < Duration::from_secs(20));

@@ -8,7 +8,7 @@ use mxrs_types::{DType, Device};
 
 const STORES: [&str; 5] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3"];
 
-/// The sum of the workers' values in the order of ranks.
+/// The sum of the workers' values, added one after another in the order of ranks.
 fn folded(values: &[Vec<f32>]) -> Vec<f32> {
     let mut sum = values[0].clone();
     for value in &values[1..] {
@@ -22,13 +22,13 @@ fn value_of(rank: usize, round: u64, n: usize) -> Vec<f32> {
     numbers(1 + rank as u64 * 31 + round * 7, n)
 }
 
-/// "bits fixed by rank order" (the guarantee of dist_sync).
+/// "bits fixed by rank order": `dist_sync` guarantees that the order of ranks alone decides the bits of a sum.
 #[test]
 fn sums_have_the_bits_of_a_fold_in_the_order_of_ranks() {
     let n = 2000;
     for n_workers in 1..=4 {
         for name in STORES {
-            // Keys below and above the bound, and messages of one slice and of several.
+            // The key is below the bound and then above it. In `p3`, it is sent as one slice and then as several.
             for (bound, slice) in [(1_000_000, 40_000), (100, 333)] {
                 let options =
                     KvStoreOptions { big_array_elements: bound, slice_elements: slice, ..KvStoreOptions::default() };
@@ -49,7 +49,8 @@ fn sums_have_the_bits_of_a_fold_in_the_order_of_ranks() {
     }
 }
 
-/// "pull after own push of round t returns exactly the state after round t" (the guarantee of dist_sync), on every engine.
+/// "pull after own push of round t returns exactly the state after round t": a guarantee of `dist_sync`, checked on every
+/// engine.
 #[test]
 fn a_pull_returns_the_state_after_the_own_push() {
     let (n, n_workers, n_rounds) = (300, 3, 8);
@@ -63,7 +64,7 @@ fn a_pull_returns_the_state_after_the_own_push() {
             }
             let mut pulls = Vec::new();
             for round in 0..n_rounds {
-                // Workers of different speed, and keys of different priority.
+                // Workers have different speeds, and keys have different priorities.
                 std::thread::sleep(std::time::Duration::from_millis(group.rank() as u64 * (round % 3)));
                 for (key, add) in [("a", 0), ("b", 100)] {
                     let value = on(&context, 0, &[n], &value_of(group.rank(), round + add, n));
@@ -121,8 +122,8 @@ fn every_type_that_is_summed_is_exchanged() {
     }
 }
 
-/// "rank 0's value is pushed to the servers, other ranks' values are ignored" (`init` of the distributed stores). Arrays of
-/// more than one message too.
+/// "rank 0's value is pushed to the servers, other ranks' values are ignored": the first value of a key is that of rank 0. The
+/// array is larger than one message.
 #[test]
 fn first_values_are_those_of_the_first_worker() {
     let n = (1 << 18) + 5;
@@ -151,7 +152,8 @@ fn devices_of_a_worker_are_summed_before_the_workers() {
             devices.iter().map(|array| array.to_vec::<f32>().unwrap()).collect::<Vec<_>>()
         })
     });
-    // A store of one process gives the sum of a worker; the orders of `local` and `device` differ.
+    // The expected sum of each worker comes from a store of one process, `local` or `device`. Their orders of addition
+    // differ.
     let context = context();
     for (i, name) in ["local", "device"].into_iter().enumerate() {
         let store = store_with(&context, name, &KvStoreOptions::default());
@@ -170,7 +172,8 @@ fn devices_of_a_worker_are_summed_before_the_workers() {
     }
 }
 
-/// Each worker has a residual of its own, as each device has in the store `device`, which is compared with MXNet's bits.
+/// A residual per worker, as here, must give the same sums as a residual per device in the store `device`. Another test
+/// compares that store with MXNet's bits.
 #[test]
 fn compressed_sums_are_those_of_devices_in_one_process() {
     let n = 1000;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// The parts that were updated: key, part, shape.
+/// A list of the updates that were made: the key, the part and the shape of each.
 type Parts = Arc<Mutex<Vec<(String, Option<Range<usize>>, Vec<usize>)>>>;
 
 /// Stochastic gradient descent with momentum, with one state per key, as an optimizer has.
@@ -65,7 +65,7 @@ fn gradient(rank: usize, round: u64, n: usize) -> Vec<f32> {
     numbers(1 + rank as u64 + round * 17, n)
 }
 
-/// The weights of one process that sums the same gradients in the order of ranks, on as many devices.
+/// The expected weights. One process sums the same gradients in the same order, with one device in place of each worker.
 fn oracle(n_workers: usize, n_rounds: u64) -> Vec<Vec<f32>> {
     let context = context();
     let store = store_with(&context, "device", &KvStoreOptions::default());
@@ -87,7 +87,7 @@ fn oracle(n_workers: usize, n_rounds: u64) -> Vec<Vec<f32>> {
 fn weights_are_those_of_one_process() {
     for n_workers in 1..=4 {
         let expected = oracle(n_workers, 5);
-        // The second bound divides the key `b`.
+        // With the second bound, the key `b` is divided among the workers.
         for bound in [1_000_000, 100] {
             let options = KvStoreOptions { big_array_elements: bound, ..KvStoreOptions::default() };
             let parts = Parts::default();

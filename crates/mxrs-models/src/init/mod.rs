@@ -27,7 +27,7 @@ pub enum RandomKind {
 /// The fan (number of connections of a weight) by which [`Initializer::Xavier`] divides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactorKind {
-    /// The mean of the other two fans.
+    /// The mean of the fans [`Self::In`] and [`Self::Out`].
     Avg,
     /// The number of inputs of one output: `shape[1]` times the kernel size.
     In,
@@ -67,9 +67,9 @@ pub enum Initializer {
         /// The numerator under the square root.
         magnitude: f32,
     },
-    /// Orthogonal rows of length `scale`, or orthogonal columns if there are fewer columns, of the weight as a matrix
-    /// with `shape[0]` rows. Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear neural
-    /// networks", arXiv:1312.6120.
+    /// A matrix with `shape[0]` rows whose rows are orthogonal and have the length `scale`. If it has fewer columns than
+    /// rows, its columns are orthogonal instead. Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep
+    /// linear neural networks", arXiv:1312.6120.
     Orthogonal {
         /// The length of the rows or columns.
         scale: f32,

@@ -38,7 +38,8 @@ impl Memory {
             Self::Host(block) => block,
             Self::Device(on_device) => on_device.block,
             Self::Foreign(foreign) => {
-                // No pool takes the events over. There are events only if a task of a device has used the memory.
+                // The owner of the memory does not know the events, so they are waited for before the memory is given
+                // back. There are events only if a task of a device has used the memory.
                 for event in events {
                     // A failure is ignored here: it was or will be reported by a wait for the work.
                     let _ = event.wait();
@@ -106,7 +107,7 @@ impl Drop for Chunk {
 mod tests {
     use super::*;
 
-    /// Arrays in host memory are not larger than needed: the kind of memory takes one word.
+    /// The enum does not make arrays in host memory large: it is one word larger than the block of memory in it.
     #[test]
     fn memory_is_a_block_and_one_word() {
         assert_eq!(size_of::<Option<Memory>>(), size_of::<Block>() + size_of::<usize>());

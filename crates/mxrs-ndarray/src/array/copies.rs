@@ -13,8 +13,8 @@
 //! | device | another that it reaches | a copy between the devices |
 //! | device | any other | a download to pinned memory, an upload |
 //!
-//! The engine orders the tasks by events of the devices, so the caller waits for nothing. Memory that a device uses is
-//! pinned or its own. So a host task that uses other host memory never waits for a device.
+//! The engine orders the tasks by events of the devices, so the caller waits for nothing. A device uses only its own memory
+//! and pinned memory. So a host task that uses no pinned memory never waits for a device.
 
 use super::NdArray;
 use super::make::stream_of;

@@ -6,7 +6,7 @@ use crate::{ArrayContext, ArrayMemory};
 use mxrs_types::{DType, DeviceKind, Error, Result, Shape};
 use std::ptr::{NonNull, null_mut};
 
-/// A lent array: what the structure points to.
+/// A lent array, with the structure that the borrower gets and the numbers that the structure points to.
 struct Lent {
     _array: NdArray,
     shape: Vec<i64>,
@@ -39,8 +39,8 @@ impl NdArray {
     /// the loan has ended.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::to_dlpack_for_read`], and the error with which a [recorder](crate::Recorded) refuses the
-    /// write.
+    /// Returns the errors of [`Self::to_dlpack_for_read`], and the error with which a [recorder](crate::Recorded) refuses
+    /// the write.
     #[track_caller]
     pub fn to_dlpack_for_write(&self) -> Result<Dlpack> {
         self.check_lendable()?;

@@ -37,7 +37,8 @@ impl NdArray {
     ) -> Result<Self> {
         let n_bytes = shape.checked_size_bytes(dtype)?;
         if matches!(device.kind, DeviceKind::Cpu | DeviceKind::CpuShared) {
-            // Copies to and from devices go through pinned memory, so no device uses memory of these kinds.
+            // Copies to and from devices go through pinned memory, so no device still uses a block of these two kinds, and
+            // there are no events to wait for.
             let block = storage.allocate(device, n_bytes, tag)?;
             return Ok(Self::of_block(engine, block, engine.new_var(), None, (shape, dtype), device));
         }
@@ -45,12 +46,14 @@ impl NdArray {
         Ok(Self::of_block(engine, block, engine.new_var_after(events), home, (shape, dtype), device))
     }
 
-    /// Makes an array in pinned memory of a device's, which no work uses, so that the host may write it now.
+    /// Makes an array in the pinned memory of the device `home`. No pending work uses the memory, so the host may write it
+    /// immediately.
     pub(super) fn idle_pinned(&self, home: &RegisteredDevice) -> Result<Self> {
         Self::idle(self.engine(), &home.storage, (self.0.shape.clone(), self.0.dtype), home.pinned(), &STAGING)
     }
 
-    /// Makes an array of the same shape in `device`'s memory, for one copy. `device` is that of `home` or its pinned memory.
+    /// Makes an array of the same shape in the memory of `device`, for one copy. `device` is the device `home` itself, or
+    /// the pinned memory for it.
     pub(super) fn temporary(&self, home: &Arc<RegisteredDevice>, device: Device) -> Result<Self> {
         let of = if device.is_host() { None } else { Some(home) };
         let (shape, dtype) = (self.0.shape.clone(), self.0.dtype);

@@ -57,7 +57,7 @@ fn views_and_writes_go_through_everywhere() {
     }
 }
 
-/// Every pair of places, with and without direct copies between the GPUs, and with source and destination as views.
+/// Copies between every pair of devices, with and without direct copies between the GPUs. Source and destination are views.
 #[test]
 fn copies_between_all_pairs() {
     for engine in ENGINES {
@@ -70,7 +70,7 @@ fn copies_between_all_pairs() {
                     let source = world.array(from, &numbers(first, 6));
                     let target = world.array(to, &[-1.0; 6]);
                     target.slice(1, 5).unwrap().copy_from_array(&source.slice(2, 6).unwrap()).unwrap();
-                    // The source may be overwritten at once.
+                    // The source may be overwritten immediately: the engine runs the copy before the write.
                     source.copy_from(&[0.0f32; 6]).unwrap();
                     let mut expected = numbers(first + 1, 6);
                     (expected[0], expected[5]) = (-1.0, -1.0);
@@ -106,7 +106,8 @@ fn copies_between_devices_go_through_the_host_if_asked_to() {
     }
 }
 
-/// Which copies of the device each pair needs: uploads, downloads, copies within, copies to peers.
+/// Each case has a pair of devices and the numbers of copies that `gpu(0)` makes for it: uploads, downloads, copies within
+/// the device, copies to the peer.
 #[test]
 fn the_copies_of_a_pair_are_the_documented_ones() {
     let cases = [
@@ -140,7 +141,7 @@ fn the_copies_of_a_pair_are_the_documented_ones() {
     }
 }
 
-/// Overlapping views of one array: the elements arrive as if they had been copied aside first.
+/// Copies between overlapping views of one array give the same elements as a copy through other memory.
 #[test]
 fn overlapping_views_are_copied_as_if_apart() {
     for engine in ENGINES {
@@ -200,7 +201,7 @@ fn bad_devices_and_bad_shapes_are_errors_that_say_so() {
     assert!(text.contains("gpu(5)") && text.contains("gpu(1)"), "{text}");
 }
 
-/// A failed producer's error goes with the copies of its array to every device, and is reported where they are read.
+/// If the task that should write an array fails, reading a copy of the array on any device returns the error of that task.
 #[test]
 fn failures_of_producers_go_with_copies() {
     for engine in ENGINES {

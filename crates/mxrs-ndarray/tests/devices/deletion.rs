@@ -3,8 +3,8 @@
 use crate::*;
 use mxrs_types::DType;
 
-/// Arrays are dropped while the device has not begun to use them. The drop does not wait, the memory is handed out again
-/// at once, and its new users come after the old ones, on whatever stream they run.
+/// Arrays are dropped before the device has begun to use them. The drop does not wait, the memory is allocated again
+/// immediately, and its new users run after the old ones, on whatever stream they run.
 #[test]
 fn memory_of_pending_work_is_reused_in_order() {
     for engine in ENGINES.into_iter().filter(|(_, sync)| *sync == GpuSync::Event) {

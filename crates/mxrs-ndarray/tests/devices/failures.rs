@@ -1,4 +1,5 @@
-//! Memory that is short, copies that fail, and devices that are lost: at every place of a program.
+//! Tests a program in which an allocation or a copy fails, or a device is lost. Each allocation and each copy of the program
+//! fails in turn.
 
 use crate::*;
 use mxrs_types::{DType, Result};
@@ -30,7 +31,8 @@ fn expected() -> [Vec<f32>; 3] {
     [numbers(0, 64), host, c]
 }
 
-/// Asserts that nothing is left of a program, and that the host and, unless it is lost, the devices still work.
+/// Asserts that a program has left no memory in use, and that the host still works. With `devices_too`, the devices must
+/// still work too.
 fn assert_goes_on(world: &World, devices_too: bool) {
     // Failures that the program did not wait for are reported here.
     for _ in 0..3 {
@@ -48,8 +50,8 @@ fn names_a_device(text: &str) -> bool {
     ["gpu(0)", "gpu(1)", "cpu_pinned(0)", "cpu_pinned(1)"].iter().any(|name| text.contains(name))
 }
 
-/// Each allocation of the program is refused in turn, on each GPU and in pinned memory. The pool asks twice, so the second
-/// request is refused, too. The error names the device, nothing leaks, and afterwards the program runs.
+/// Each allocation of the program is refused in turn, on each GPU and in pinned memory. The pool repeats a refused request,
+/// so the next requests are refused too. The error names the device, nothing leaks, and afterwards the program runs.
 #[test]
 fn memory_is_short_at_every_allocation() {
     for engine in ENGINES {
@@ -86,8 +88,8 @@ fn device_of(place: usize) -> Device {
     [GPU, PEER, PINNED, Device::cpu_pinned(1)][place]
 }
 
-/// Each copy of the program fails in turn. The error, at a read or at the wait for everything, names the copy with both its
-/// ends; nothing leaks, and afterwards the program runs.
+/// Each copy of the program fails in turn. A read or the wait for all tasks returns an error that names the copy and a
+/// device; nothing leaks, and afterwards the program runs.
 #[test]
 fn every_copy_fails_in_turn() {
     for engine in ENGINES {
@@ -112,8 +114,8 @@ fn every_copy_fails_in_turn() {
     }
 }
 
-/// The device is lost at the start of each copy in turn: every later use is an error, nothing panics or hangs, the memory
-/// is freed, and the host goes on.
+/// The device is lost at the start of each copy in turn. Every later use of the device is an error, nothing panics or hangs,
+/// the memory is freed, and the host still works.
 #[test]
 fn a_device_is_lost_at_every_copy() {
     for engine in ENGINES {

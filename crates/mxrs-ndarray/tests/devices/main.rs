@@ -1,5 +1,5 @@
-//! Arrays on simulated devices: what they hold, what waits, and what remains after failures, on every engine and in both
-//! modes of ordering.
+//! Tests arrays on simulated devices: their contents, which calls wait, and what remains after failures. The tests run on
+//! every kind of engine and in both modes of [`GpuSync`].
 #![cfg(not(loom))]
 
 mod contents;
@@ -22,10 +22,10 @@ const GPU: Device = Device::gpu(0);
 const PEER: Device = Device::gpu(1);
 const PINNED: Device = Device::cpu_pinned(0);
 
-/// Where arrays are made in these tests.
+/// The devices on which these tests make arrays.
 const PLACES: [Device; 5] = [CPU, Device::cpu(1), PINNED, GPU, PEER];
 
-/// The engines: each kind, and each mode of ordering where the kind has both.
+/// The tested engines: each kind, with each mode of [`GpuSync`] that the kind supports.
 const ENGINES: [(EngineKind, GpuSync); 5] = [
     (EngineKind::Naive, GpuSync::Event),
     (EngineKind::Threaded, GpuSync::Event),
@@ -69,7 +69,7 @@ impl World {
         NdArray::from_slice_on(&self.context, [elements.len()], elements, device).unwrap()
     }
 
-    /// Waits of the host for streams and for unfinished events.
+    /// How often the host has waited for a stream or for an unfinished event.
     fn host_waits(&self) -> u64 {
         let of = |gpu: &Arc<SimulatedDevice>| gpu.gpu().counters().event_waits + gpu.gpu().counters().synchronizations;
         self.gpus.iter().map(of).sum()

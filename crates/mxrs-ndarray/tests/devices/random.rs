@@ -1,4 +1,5 @@
-//! Random copies, views, writes, reads and deletions over several devices, against plain vectors.
+//! Runs random copies, views, writes, reads and deletions on several devices, and compares the arrays with plain vectors on
+//! which the same operations were done.
 
 use crate::*;
 use mxrs_storage::{PoolConfig, PoolKind};
@@ -51,7 +52,7 @@ fn random_programs_agree_with_vectors() {
     }
 }
 
-/// The same with each kind of pool, which reuse and return memory in different ways.
+/// Runs random programs with each kind of pool, because pools reuse and return memory in different ways.
 #[test]
 fn random_programs_agree_with_every_pool() {
     for kind in [PoolKind::Naive, PoolKind::Round, PoolKind::Unpooled, PoolKind::BestFit] {

@@ -1,4 +1,4 @@
-//! What waits for a device: reads of values, and nothing else.
+//! Tests that callers wait for a device only when they read values.
 
 use crate::*;
 use mxrs_types::DType;

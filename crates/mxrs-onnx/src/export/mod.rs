@@ -136,8 +136,8 @@ fn settle(graph: &Graph, id: NodeId, value: String, n_nodes: usize, written: &mu
             written.nodes[at].name = written.node_names.claim(&graph.node(id).name);
             written.values.insert(entry, output);
         }
-        // The call returned one of its inputs and is an output of the model, which a node must compute, so an `Identity`
-        // node is written.
+        // The call returned one of its inputs, and its output is an output of the model. An output of a model must be
+        // computed by a node, so an `Identity` node is written.
         (None, Some(output)) => {
             let name = written.node_names.claim(&graph.node(id).name);
             written.nodes.push(NodeProto::new("Identity", name, [value], [output]));

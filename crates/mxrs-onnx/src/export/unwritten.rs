@@ -1,7 +1,7 @@
 //! Operators whose ONNX form is not written yet.
 
-/// Their names, in alphabetical order, without those of [`is_of_numpy`]. An operator that gets a form in `list.rs` leaves
-/// this list.
+/// Names of these operators, in alphabetical order, without those for which [`is_of_numpy`] is true. When an operator gets
+/// an ONNX form in `list.rs`, it must be removed from this list.
 pub(super) const UNWRITTEN: &[&str] = &[
     "BilinearSampler",
     "BlockGrad",

@@ -15,9 +15,9 @@ pub(super) struct Assembly<'m> {
     ops: OpSet,
     builder: GraphBuilder,
     arrays: HashMap<&'m str, &'m TensorProto>,
-    /// Constants that were computed, by name.
+    /// Constants that the import of a node computed, by the name of the node's output.
     computed: HashMap<String, Tensor>,
-    /// Constants that were computed by calls.
+    /// Results of calls that were computed during the import, because all inputs of the call are constants.
     folded: HashMap<Entry, Tensor>,
     values: HashMap<String, Entry>,
     shapes: HashMap<Entry, PartialShape>,
@@ -117,7 +117,7 @@ impl<'m> Assembly<'m> {
         entry
     }
 
-    /// The constant that an entry is, if it is one.
+    /// The value of an entry, if the entry is a constant.
     fn constant(&self, entry: Entry) -> Option<Tensor> {
         let node = self.builder.node(entry.node).filter(|node| node.is_variable())?;
         self.params.get(&node.name).cloned()
@@ -148,7 +148,8 @@ impl<'m> Assembly<'m> {
         let mut outputs = vec![PartialShape::unknown(); def.n_outputs.get(params)];
         def.infer_shapes(params, &mut shapes, &mut outputs)?;
         if let Some(tensor) = constants.and_then(|constants| folded(def, params, &constants, &outputs[0])) {
-            // The call stays in the builder, but nothing uses it, so it is not in the graph.
+            // The computed constant takes the place of the call. The call stays in the builder, but no other node reads it,
+            // so the finished graph does not contain it.
             let name = self.names.claim(&name);
             let entry = self.add_param(&name, tensor.clone());
             self.folded.insert(entry, tensor);

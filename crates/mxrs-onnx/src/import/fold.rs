@@ -1,5 +1,5 @@
-//! Computes calls whose inputs are small constants, as models have them for shapes: sizes are read, changed and joined into the
-//! shape of a `Reshape`. The reference kernels compute them.
+//! Computes calls whose inputs are small constants. Models compute shapes by such calls: they read sizes, change them and
+//! concatenate them to the shape of a `Reshape`. The reference kernels compute the calls.
 
 use mxrs_format::{AlignedBytes, Tensor};
 use mxrs_op::{OpDef, OpParams, RefInput, RefOutput, RunMode, TensorDesc};

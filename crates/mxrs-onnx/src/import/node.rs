@@ -67,7 +67,8 @@ impl<'a, 'm> Reading<'a, 'm> {
         Ok(text.map(|text| String::from_utf8_lossy(text).into_owned()))
     }
 
-    /// The numbers of a constant that are attributes and no array.
+    /// The value of a `Constant` node that is given by numbers in attributes (`value_int`, `value_floats`); `None` if the
+    /// value is an array.
     pub fn literal(&mut self) -> Result<Option<Tensor>, Refusal> {
         if let Some(value) = self.attribute("value_int", AttributeKind::Int)?.and_then(|attribute| attribute.i) {
             return Ok(Some(Tensor::from_slice(Shape::from([]), &[value])?));

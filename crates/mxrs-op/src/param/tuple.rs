@@ -13,8 +13,8 @@ pub struct ShapeAttr(pub SmallVec<[i64; 4]>);
 /// The most items of a tuple that is read from text.
 const MAX_ITEMS: usize = 1024;
 
-/// The texts of the items of a tuple, which may be in brackets; `None` if the brackets do not match or the text is not a list
-/// of items.
+/// The texts of the items of a tuple, which may be in brackets. `None` if the brackets do not match or the text is not a
+/// list of items.
 fn items(text: &str) -> Option<Vec<&str>> {
     let text = text.trim();
     let inner = match (text.strip_prefix(['(', '[']), text.ends_with([')', ']'])) {

@@ -1,14 +1,18 @@
-//! Products of multi-head attention on tensors in which the queries, keys and values of each head follow one another.
+//! Products of multi-head attention on tensors whose last axis holds, for each head, its queries, keys and values side by
+//! side.
 //!
-//! - `_contrib_interleaved_matmul_selfatt_qk`: `[t, n, 3 · h · d]` gives the products of queries, divided by √d, and keys,
-//!   `[n · h, t, t]`; h is `heads`.
-//! - `_contrib_interleaved_matmul_selfatt_valatt`: the same tensor and attention `[n · h, t, t]` give the means of the values,
-//!   `[t, n, h · d]`.
-//! - `_contrib_interleaved_matmul_encdec_qk`: queries `[t, n, h · d]` and keys and values `[s, n, 2 · h · d]` give `[n · h,
-//!   t, s]`.
-//! - `_contrib_interleaved_matmul_encdec_valatt`: keys and values and attention `[n · h, t, s]` give `[t, n, h · d]`.
+//! Sizes: t queries, s keys, n examples, h heads (the parameter `heads`), and d elements of each query, key and value.
 //!
-//! Gradient: of all inputs.
+//! - `_contrib_interleaved_matmul_selfatt_qk`: from queries, keys and values `[t, n, 3 · h · d]`, computes the products of
+//!   the queries, divided by √d, with the keys: scores `[n · h, t, t]`.
+//! - `_contrib_interleaved_matmul_selfatt_valatt`: from the same tensor and attention weights `[n · h, t, t]`, computes the
+//!   weighted sums of the values: `[t, n, h · d]`.
+//! - `_contrib_interleaved_matmul_encdec_qk`: from queries `[t, n, h · d]`, and keys and values `[s, n, 2 · h · d]`,
+//!   computes scores `[n · h, t, s]`.
+//! - `_contrib_interleaved_matmul_encdec_valatt`: from keys and values, and attention weights `[n · h, t, s]`, computes the
+//!   weighted sums of the values: `[t, n, h · d]`.
+//!
+//! All inputs have a gradient.
 //!
 //! Dtypes: f32 f64 f16 bf16.
 
@@ -42,7 +46,7 @@ pub const DEFINITIONS: &[fn() -> OpDef] = &[
     formula::define::<CrossValues>,
 ];
 
-/// Size `size` divided by `by`.
+/// `size` divided by `by`; `None` if `size` is unknown, an error if it is not a multiple of `by`.
 fn divided(size: Option<usize>, by: usize, shape: &PartialShape) -> Result<Option<usize>> {
     match size {
         Some(size) if !size.is_multiple_of(by) => {
@@ -74,7 +78,8 @@ fn infer_scores(
     learn_dim(keys, 0, scores.dim(2), "keys_values")
 }
 
-/// The scores: products of queries, which are number `q.1` of `q.0` parts of input `q.2`, and of keys.
+/// One element of the scores: the product of a query and a key. `q` and `k` say where queries and keys are: into how many
+/// parts each head of an input is split, the number of the part, and the number of the input.
 fn score<T: Number>(params: &HeadsParams, tensors: &Tensors<'_, T>, part: usize, [q, k]: [[usize; 3]; 2]) -> Result<T> {
     let heads = params.heads()?;
     let out = &tensors.outputs[0];
@@ -90,7 +95,8 @@ fn score<T: Number>(params: &HeadsParams, tensors: &Tensors<'_, T>, part: usize,
     Ok((0..size).fold(T::of(0.0), |sum, at| sum + element(q, i, at) / root * element(k, j, at)))
 }
 
-/// The values of input 0, the last of `n_parts` parts, weighted with the attention of input 1.
+/// One element of the result: the sum of values weighted with the attention of input 1. The values are the last of the
+/// `n_parts` parts of each head of input 0.
 fn value<T: Number>(params: &HeadsParams, tensors: &Tensors<'_, T>, part: usize, n_parts: usize) -> Result<T> {
     let heads = params.heads()?;
     let (values, attention, out) = (&tensors.inputs[0], &tensors.inputs[1], &tensors.outputs[0]);
@@ -104,8 +110,8 @@ fn value<T: Number>(params: &HeadsParams, tensors: &Tensors<'_, T>, part: usize,
     }))
 }
 
-/// Part number `of_part` of the `n_parts` parts of each head of a tensor `[t, n, h · n_parts · d]`, for `heads` heads: a matrix
-/// `[t, d]` for each head of each of n.
+/// Describes part number `of_part` of each head of a tensor `[t, n, h · n_parts · d]`, whose heads have `n_parts` parts each
+/// (queries, keys or values). The part is a matrix `[t, d]` for each of the n examples and h heads.
 fn parts(tensor: usize, shape: &Shape, heads: usize, [n_parts, of_part]: [usize; 2]) -> Matrices {
     let size = shape[2] / (heads * n_parts);
     let batch = vec![heads * n_parts * size, n_parts * size];
@@ -118,7 +124,8 @@ fn scores(tensor: usize, shape: &Shape, heads: usize) -> Matrices {
     Matrices { tensor, start: 0, batch: vec![heads * matrix, matrix], row: shape[2], column: 1 }
 }
 
-/// The products of queries and keys, which are parts of the inputs: the number of parts, the part, and the input.
+/// Describes the products of queries and keys. `q` and `k` say where they are: into how many parts each head of an input is
+/// split, the number of the part, and the number of the input.
 fn products_qk(call: &OpCall<'_>, [q, k]: [[usize; 3]; 2]) -> Option<Products> {
     let heads = call.params.get::<HeadsParams>().heads().ok()?;
     let (queries, keys, out) = (&call.inputs[q[2]].shape, &call.inputs[k[2]].shape, &call.outputs[0].shape);
@@ -135,7 +142,7 @@ fn products_qk(call: &OpCall<'_>, [q, k]: [[usize; 3]; 2]) -> Option<Products> {
     })
 }
 
-/// The products of attention and values, which are the last of `n_parts` parts.
+/// Describes the products of attention weights and values. The values are the last of the `n_parts` parts of each head.
 fn products_values(call: &OpCall<'_>, n_parts: usize) -> Option<Products> {
     let heads = call.params.get::<HeadsParams>().heads().ok()?;
     let (values, attention, out) = (&call.inputs[0].shape, &call.inputs[1].shape, &call.outputs[0].shape);

@@ -1,7 +1,13 @@
-//! Boxes relative to anchors. `_contrib_box_encode`: samples `[n, a]` say which anchors `[n, a, 4]` are positive (above 0.5), and
-//! matches `[n, a]` which of the boxes refs `[n, m, 4]` they have; the outputs are the targets `[n, a, 4]`, `((x - x') / w', (y -
-//! y') / h', ln(w / w'), ln(h / h'))` minus `means`, divided by `stds`, and masks of the positive anchors.
-//! `_contrib_box_decode` is the inverse: data `[n, a, 4]` and anchors `[1, a, 4]` give the corners of boxes.
+//! Two operators that convert between boxes and their offsets from anchors, and back.
+//!
+//! `_contrib_box_encode` computes training targets. `samples` `[n, a]` is above 0.5 for positive anchors, and `matches`
+//! `[n, a]` is the number of the box of `refs` `[n, m, 4]` to which an anchor of `anchors` `[n, a, 4]` is matched. The
+//! targets `[n, a, 4]` of a box with center (x, y), width w and height h, and an anchor (x', y', w', h') are
+//! `((x - x') / w', (y - y') / h', ln(w / w'), ln(h / h'))` minus `means`, divided by `stds`. The second output is 1 for
+//! positive anchors and 0 for the others.
+//!
+//! `_contrib_box_decode` is the inverse: from offsets `data` `[n, a, 4]` and `anchors` `[1, a, 4]` it computes corners of
+//! boxes.
 //!
 //! Gradient: 0, as in MXNet.
 //!

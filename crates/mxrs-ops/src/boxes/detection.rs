@@ -1,13 +1,16 @@
-//! Detections of a single-shot detector: class probabilities `[n, k, a]`, of which the first class is the background, boxes
-//! relative to anchors `[n, 4 a]` and anchors `[1, a, 4]` give `[n, a, 6]`, each (class, probability, corners).
+//! Detections of a single-shot detector: from class probabilities `[n, k, a]`, where class 0 is the background, offsets of
+//! boxes from anchors `[n, 4 a]`, and anchors `[1, a, 4]`, computes rows `[n, a, 6]`, each (class, probability, four
+//! corners).
 //!
-//! An anchor has its most probable class besides the background, if its probability is at least `threshold`. Detections come
-//! first, the best ones in front, and -1 fills the rest. Those that overlap a better one by `nms_threshold` or more, and have
-//! its class or `force_suppress` is set, have the class -1; so have all after the first `nms_topk`.
+//! Each anchor gets its most probable class other than the background. It is a detection if that probability is at least
+//! `threshold`. The rows of the detections come first, in order of falling probability; the other rows are filled with -1.
+//! The class of a detection becomes -1 if it overlaps a better one of the same class (of any class with `force_suppress`) by
+//! `nms_threshold` or more, or if it comes after the best `nms_topk`.
 //!
 //! Gradient: 0.
 //!
-//! MXNet: `_contrib_MultiBoxDetection`, also `_npx_multibox_detection`. Dtypes: f32 f64 f16 bf16. Liu et al., arXiv:1512.02325.
+//! MXNet: `_contrib_MultiBoxDetection`, also `_npx_multibox_detection`. Dtypes: f32 f64 f16 bf16. Liu et al.,
+//! arXiv:1512.02325.
 
 use super::geometry::{BoxFormat, Corners};
 use super::sample_anchors;
@@ -137,7 +140,8 @@ fn suppress(params: &DetectionParams, found: &mut [[f64; 6]]) {
         Ok(topk) if topk > 0 => topk.min(found.len()),
         _ => found.len(),
     };
-    // As in MXNet, what comes after the best ones is not sorted.
+    // As in MXNet, only the best `n_kept` detections are put in order. Positions after them are not sorted, and may hold a
+    // detection that is among the best already; its class becomes -1.
     let mut sorted = found.to_vec();
     sorted.sort_by(|a, b| b[1].total_cmp(&a[1]));
     found[..n_kept].copy_from_slice(&sorted[..n_kept]);

@@ -1,5 +1,6 @@
-//! The overlap of all pairs of boxes: the area of the intersection divided by that of the union. Boxes `[a, 4]` and `[b, 4]` give
-//! `[a, b]`; more axes before the last are kept, those of lhs first.
+//! The overlap of all pairs of boxes: the area of the intersection divided by that of the union. Boxes lhs `[a, 4]` and rhs
+//! `[b, 4]` give `[a, b]`. If lhs and rhs have more axes before the last one, the output has all of those of lhs, then those
+//! of rhs.
 //!
 //! Gradient: 0, as in MXNet.
 //!

@@ -1,6 +1,7 @@
-//! Greedy matching of rows and columns by scores [..., n, m]: the best pair is matched first, and each row and column at most
-//! once. Pairs whose score is not above `threshold` are not matched; with `is_ascend` the lowest scores are the best, and
-//! must be below it. The outputs are the column of each row, [..., n], and the row of each column, [..., m], or -1.
+//! Greedy matching of rows and columns by their scores [..., n, m]: the pair with the best score is matched first, and each
+//! row and each column is matched at most once. A pair is matched only if its score is above `threshold`. With `is_ascend`
+//! the lowest score is the best, and must be below `threshold`. The outputs are the column of each row, [..., n], and the
+//! row of each column, [..., m]; both are -1 where nothing is matched.
 //!
 //! Gradient: 0.
 //!

@@ -1,7 +1,8 @@
-//! Non-maximum suppression. Data [..., n, k] holds n boxes, each k numbers: four coordinates from `coord_start` on, a score,
-//! and maybe a class. Boxes with scores above `valid_thresh` are sorted by score, the best first, and `topk` of them are
-//! looked at, or all. A box is suppressed if it overlaps a better one that is kept by more than `overlap_thresh`, and has its
-//! class or `force_suppress` is set. Kept boxes come first, and -1 fills the rest.
+//! Non-maximum suppression. Data [..., n, k] holds n boxes of k numbers each: four coordinates from `coord_start` on, a
+//! score, and maybe a class. Boxes with scores above `valid_thresh` are sorted by score, the best first; only the first
+//! `topk` of them are used, if `topk` is positive. A box is suppressed if its overlap with a better box that was kept is
+//! above `overlap_thresh` and both have the same class (any class with `force_suppress`). Kept boxes come first, and -1
+//! fills the other rows.
 //!
 //! The second output, which is hidden, holds the place of each kept box in data, or -1.
 //!
@@ -99,7 +100,7 @@ fn infer_shape(
     learn(places, &PartialShape::new(outer.iter().copied().chain([Some(1)])), "places")
 }
 
-/// The places of the boxes that are kept, the best first.
+/// The row numbers of the boxes that are kept, the best box first.
 fn kept(params: &BoxNmsParams, boxes: &[&[f64]]) -> Vec<usize> {
     let score = |i: usize| boxes[i][params.score_index as usize];
     let class = |i: usize| usize::try_from(params.id_index).ok().map(|place| boxes[i][place]);

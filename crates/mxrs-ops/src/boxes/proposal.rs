@@ -112,11 +112,12 @@ fn infer_shape<const IS_ONE: bool>(
     learn(score, &PartialShape::new([rows, Some(1)]), "score")
 }
 
-/// A proposal: its corners and its score. MXNet computes in float32, which decides what is rounded and suppressed.
+/// A proposal: its corners and its score. They are float32 because MXNet computes in float32, and rounding can decide which
+/// proposals are suppressed.
 type Proposal = ([f32; 4], f32);
 
 impl ProposalParams {
-    /// The anchors at the first position.
+    /// The anchors at the first position of the map, the upper left one.
     fn anchors(&self) -> Vec<[f32; 4]> {
         let size = self.feature_stride as f32;
         let center = 0.5 * (size - 1.0);
@@ -143,7 +144,7 @@ impl ProposalParams {
         [x - w, y - h, x + w, y + h]
     }
 
-    /// The proposals that are left of one image, best first.
+    /// The proposals of one image that remain after suppression, best first.
     fn of_image(&self, scores: &[f64], deltas: &[f64], info: &[f64], [height, width]: [usize; 2]) -> Vec<Proposal> {
         let anchors = self.anchors();
         let (n, plane, stride) = (anchors.len(), height * width, self.feature_stride as f32);
@@ -179,7 +180,7 @@ impl ProposalParams {
         self.suppressed(&all)
     }
 
-    /// The proposals that do not overlap a better one too much.
+    /// The proposals that do not overlap a better one by more than `threshold`, at most `rpn_post_nms_top_n`.
     fn suppressed(&self, sorted: &[Proposal]) -> Vec<Proposal> {
         let side = |first: f32, last: f32| last - first + 1.0;
         let area = |[x1, y1, x2, y2]: [f32; 4]| side(x1, x2) * side(y1, y2);

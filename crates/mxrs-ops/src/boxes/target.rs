@@ -1,11 +1,13 @@
-//! Targets of a single-shot detector. Anchors `[1, a, 4]`, labels `[n, l, 5 or more]` (class, corners; a class of -1 ends the
-//! list) and class scores `[n, k, a]` give the targets of the boxes `[n, 4 a]`, their masks `[n, 4 a]` and the classes `[n, a]`.
+//! Training targets of a single-shot detector. From anchors `[1, a, 4]`, labels `[n, l, 5 or more]` (each a class and
+//! corners; a class of -1 ends the list) and class scores `[n, k, a]`, computes the targets of the boxes `[n, 4 a]`, masks
+//! that are 1 where there is a target `[n, 4 a]`, and the classes of the anchors `[n, a]`.
 //!
-//! Each labelled box is matched with the anchor that overlaps it most, the best pairs first; then each other anchor with the
-//! box that overlaps it most, if by more than `overlap_threshold`. A matched anchor has the class of its box plus 1, and the
-//! box relative to the anchor, divided by `variances`. With `negative_mining_ratio` r, r times as many anchors as are matched
-//! have the class 0: those with the lowest probability of the background, among those whose overlap is below
-//! `negative_mining_thresh`. The others have the class `ignore_label`. Without it, all others have the class 0.
+//! First, pairs of a labeled box and an anchor are matched greedily: the pair with the largest overlap comes first, and each
+//! box and anchor is used once. Then each anchor that is left is matched with the box that overlaps it most, if their
+//! overlap is above `overlap_threshold`. A matched anchor gets the class of its box plus 1, and as targets the offsets of
+//! the box from the anchor, divided by `variances`. The other anchors become background, class 0. If `negative_mining_ratio`
+//! is a positive number r, only r times as many anchors as are matched become background: those with the lowest probability
+//! of the background, among those whose overlap is below `negative_mining_thresh`. All others get the class `ignore_label`.
 //!
 //! Gradient: 0.
 //!
@@ -103,7 +105,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// What an anchor is.
+/// How the loss uses an anchor.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Ignored,
@@ -111,7 +113,8 @@ enum Kind {
     Matched,
 }
 
-/// For each anchor, what it is, and its box.
+/// For each anchor, its kind and the index of the box that it is matched with. The index has no meaning if it is not
+/// matched.
 fn matched(
     params: &TargetParams,
     anchors: &[Corners],

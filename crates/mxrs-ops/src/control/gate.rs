@@ -1,9 +1,9 @@
-//! `out = data`. The output is a view of data's memory; mask is read by the gradient only.
+//! `out = data`. The output is a view of data's memory. Only the gradient reads `mask`.
 //!
 //! Gradient: `ograd` if `mask` is not 0, otherwise 0, even where `ograd` is NaN. With `inverted` it is the other way round.
 //!
-//! Expanded control flow passes the inputs of steps and branches through gates: what is not taken is computed all the same,
-//! and its gradient must not count. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
+//! Expanded control flow passes the inputs of each step and branch through gates. Steps and branches that are not taken are
+//! computed too, and the gate keeps their gradients from counting. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
 use super::select::{expect_one_element, masked};
 use crate::dtypes::MOVABLE;

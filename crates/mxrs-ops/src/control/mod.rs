@@ -22,12 +22,13 @@ pub fn companions() -> [OpDef; 2] {
 /// The properties that all control-flow operators share. `P` are the parameters, which `describe` checks.
 fn control_flow<P: Parameters>(name: &'static str, flow: ControlFlowOp) -> OpDef {
     OpDef {
-        // Inference of a graph infers the subgraphs.
+        // Shape and type inference of a graph goes into the subgraphs itself, so there is nothing to infer here.
         infer_shape: |_, _, _| Ok(()),
         infer_dtype: |_, _, _| Ok(()),
         dtypes: MOVABLE,
         output_names: &[],
-        // As in MXNet's lists. Mixed precision converts the expanded graph, in which the operators of the subgraphs decide.
+        // As in the lists of MXNet's mixed precision. The conversion works on the expanded graph, where each operator of the
+        // subgraphs has its own rule.
         precision_float16: Some(Precision::follows),
         control_flow: Some(flow),
         ..OpDef::new(name).params::<P>()
@@ -68,7 +69,8 @@ fn has_twins(items: &[usize]) -> bool {
     sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// Splits the number of outputs: checks that `num_out_data` outputs are not states and that `n_states` are.
+/// Checks that the outputs are `num_out_data` stacked outputs and `n_states` states, and returns the number of stacked
+/// outputs.
 fn check_outputs(op: &str, num_outputs: i32, num_out_data: i32, n_states: usize) -> Result<usize> {
     let n_outputs = at_least(op, "num_outputs", num_outputs, 1)?;
     let n_out_data = at_least(op, "num_out_data", num_out_data, 0)?;

@@ -43,7 +43,7 @@ pub fn define() -> OpDef {
     }
 }
 
-/// Calls the operator: `value` if whether `mask` is not 0 equals `when`, otherwise zeros.
+/// Calls the operator `_control_select` so that the result is `value` if `(mask != 0) == when`, and zeros otherwise.
 pub(super) fn masked(
     scope: &mut dyn GradientScope,
     value: GradValue,

@@ -60,7 +60,7 @@ op_params! {
     }
 }
 
-/// What distinguishes the operators.
+/// The properties in which the operators that are defined here differ from each other.
 trait Each: Sized + 'static {
     type Params: Parameters;
     const NAME: &'static str;

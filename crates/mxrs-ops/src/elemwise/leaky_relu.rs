@@ -109,7 +109,8 @@ pub fn define() -> OpDef {
     }
 }
 
-/// MXNet keeps `elu` and `selu` in float32. Data and gamma of `prelu` have one type.
+/// `elu` and `selu` compute in float32, as in MXNet. `prelu` needs data and gamma of one type; the other functions take any
+/// type.
 fn precision(params: &OpParams) -> Precision {
     match params.get::<LeakyReluParams>().act_type {
         LeakyType::Elu | LeakyType::Selu => Precision::Float32,
@@ -128,7 +129,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [Pa
     if ndim == 0 {
         return Err(Error::shape(OP, "data", "at least one axis", &*data));
     }
-    // A gamma of one element is for all channels.
+    // A gamma of one element applies to all channels.
     let channels = data.dim(1.min(ndim - 1));
     if gamma.known().is_some_and(|gamma| gamma == Shape::from([1])) {
         return Ok(());
@@ -143,7 +144,7 @@ fn gammas(data: &Shape, gamma: Option<&RefInput<'_>>) -> impl Fn(usize) -> f64 +
     move |i| values.get(place(i)).copied().unwrap_or(0.0)
 }
 
-/// The position in gamma for each position in data.
+/// Returns a function from a position in data to the position of its channel in gamma.
 fn channel(data: &Shape, n_gammas: usize) -> impl Fn(usize) -> usize + use<> {
     let axis = 1.min(data.ndim().saturating_sub(1));
     let inner: usize = data.iter().skip(axis + 1).product();
@@ -227,7 +228,8 @@ fn sum_by_channel(inputs: &[RefInput<'_>], out: &mut RefOutput<'_>) {
 
 fn backward_samples(with_gamma: bool) -> Vec<Sample> {
     samples_of(&define(), |sample, outputs| {
-        // The shape of a gamma for all channels does not follow from the other shapes.
+        // `prelu_of_one` is left out: the shape of its gamma, which applies to all channels, cannot be inferred from data
+        // and ograd.
         let is_chosen = (!with_gamma || sample.inputs.len() > 1) && sample.name != "prelu_of_one";
         is_chosen.then(|| [&outputs[..1], &sample.inputs].concat())
     })

@@ -1,10 +1,10 @@
-//! Describes moves axis by axis: where the elements along one axis of the output come from ([`Along`]), and the parts that
-//! several such axes form together.
+//! Helpers that build [`MovedParts`], the description of an operator that only moves elements, from one description per
+//! axis: [`Along`] says where the elements along one axis of the output come from.
 
 use mxrs_op::{MovedAxis, MovedPart, MovedParts};
 use mxrs_types::Shape;
 
-/// Descriptions with more parts are not used, because each part costs time.
+/// The most parts of a description. An operator with more parts has no description, because each part costs time to run.
 const MAX_PARTS: usize = 256;
 
 /// Where the elements along one axis of the output come from.
@@ -14,12 +14,12 @@ pub struct Along {
     repeats: bool,
 }
 
-/// Elements that follow each other on an axis of the output and move evenly.
+/// Consecutive elements on an axis of the output that a nest of loops with constant steps reads from the input.
 #[derive(Clone, Debug)]
 struct Piece {
-    /// Position of the first element in the input, counted only along this axis; `None` for the constant.
+    /// Position of the first element in the input, counted only along this axis; `None` if the elements are the constant.
     from: Option<usize>,
-    /// Loops, outermost first: number of steps, and distance of a step in the input.
+    /// The loops, outermost first. Each has its number of steps, and the distance in the input from one step to the next.
     loops: Vec<(usize, isize)>,
 }
 
@@ -44,18 +44,19 @@ impl Along {
         Self { pieces: Vec::new(), repeats: false }
     }
 
-    /// `size` elements at a distance of `step` in the input.
+    /// `size` elements that are `step` positions apart in the input.
     pub fn whole(size: usize, step: usize) -> Self {
         Self::new().then(0, &[(size, step as isize)])
     }
 
-    /// An axis that is cut into several: loops, outermost first, with their numbers of steps and their steps in the input.
+    /// An axis of the output that combines several axes of the input. There is a loop for each of these axes, outermost
+    /// first, with its number of steps and the distance in the input from one step to the next.
     pub fn nest(loops: &[(usize, usize)]) -> Self {
         let loops: Vec<(usize, isize)> = loops.iter().map(|(size, step)| (*size, *step as isize)).collect();
         Self::new().then(0, &loops)
     }
 
-    /// Adds elements at the end. The first one comes from the position `from` in the input.
+    /// Adds elements at the end. The first one comes from the position `from` in the input, and `loops` walk from there.
     #[must_use]
     pub fn then(mut self, from: usize, loops: &[(usize, isize)]) -> Self {
         let piece = Piece { from: Some(from), loops: loops.to_vec() };
@@ -90,7 +91,7 @@ pub fn parts(input: usize, axes: &[Along], out: &Shape, constant: f64) -> Option
         let mut longer = Vec::new();
         for part in &parts {
             let whole = [Piece { from: Some(0), loops: vec![(*size, 0)] }];
-            // A part of constants has the whole of every later axis.
+            // A part that holds the constant is the same at all positions of the later axes, so it is not divided further.
             let pieces = if part.input.is_some() { &axis.pieces[..] } else { &whole };
             let mut at = 0;
             for piece in pieces {
@@ -123,7 +124,8 @@ pub fn permuted(data: &Shape, order: &[usize], out: &Shape) -> Option<MovedParts
     parts(0, &axes, out, 0.0)
 }
 
-/// The parts of a join of tensors `[outer, len]`, of which only the lengths differ. They are the inputs from `first` on.
+/// The parts of a concatenation of tensors `[outer, len]`, which differ only in `len`. The tensors are the inputs from
+/// number `first` on.
 pub fn joined(first: usize, outer: usize, lens: &[usize]) -> MovedParts {
     let row: usize = lens.iter().sum();
     let mut start = 0;
@@ -139,7 +141,7 @@ pub fn joined(first: usize, outer: usize, lens: &[usize]) -> MovedParts {
     MovedParts { parts: lens.iter().enumerate().map(part).collect(), ..MovedParts::default() }
 }
 
-/// The parts of a cut of the first input into tensors `[outer, len]`.
+/// The parts that split the first input into tensors `[outer, len]`, one for each number of `lens`.
 pub fn cut(outer: usize, lens: &[usize]) -> MovedParts {
     let mut moved = joined(0, outer, lens);
     for part in &mut moved.parts {
@@ -150,7 +152,7 @@ pub fn cut(outer: usize, lens: &[usize]) -> MovedParts {
     moved
 }
 
-/// The product of the sizes before an axis, and for each shape the product of the others.
+/// The product of the sizes before `axis`, and for each shape the product of its sizes from `axis` on.
 pub fn lens(shapes: &[&Shape], axis: usize) -> (usize, Vec<usize>) {
     let outer = shapes.first().map_or(1, |shape| shape[..axis].iter().product());
     (outer, shapes.iter().map(|shape| shape[axis..].iter().product()).collect())

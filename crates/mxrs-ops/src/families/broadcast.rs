@@ -6,8 +6,8 @@ use crate::numeric;
 use mxrs_op::{OpDef, OpParams, Pointwise, RefInput, RefOutput, Sample};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
-/// Defines an operator `out[i] = f(lhs[i'], rhs[i''])` over the broadcast shape. The caller adds the summary and the
-/// reference kernel.
+/// Defines an operator that computes `f(lhs, rhs)` for each pair of elements after both inputs are broadcast to one shape.
+/// The caller adds the summary and the reference kernel.
 pub fn define(name: &'static str) -> OpDef {
     OpDef { infer_shape, pointwise: Pointwise::No, samples, ..pairwise::define(name) }
 }

@@ -80,7 +80,7 @@ pub fn square(n: usize, offset: i32) -> Result<usize> {
     n.checked_add(offset).ok_or_else(|| Error::shape(OP, "data", "a shorter vector", Shape::from([n])))
 }
 
-/// The parts that move vectors of `n` elements to this diagonal of square matrices; other elements are 0.
+/// The parts that write vectors of `n` elements to diagonal number `offset` of square matrices, whose other elements are 0.
 pub fn parts_on_diagonal(out: &Shape, n: usize, offset: i32) -> MovedParts {
     let [.., rows, columns] = out[..] else { return MovedParts::default() };
     let (down, right) = (offset.min(0).unsigned_abs() as usize, offset.max(0).unsigned_abs() as usize);
@@ -94,7 +94,8 @@ pub fn parts_on_diagonal(out: &Shape, n: usize, offset: i32) -> MovedParts {
     MovedParts { parts: vec![part], sums: true, ..MovedParts::default() }
 }
 
-/// For each element of square matrices with vectors on this diagonal, its position in the vectors; `None` elsewhere.
+/// For each element of square matrices whose diagonal number `offset` holds a vector, its position in the vectors; `None`
+/// off this diagonal.
 pub fn on_diagonal(out: &Shape, n: usize, offset: i32) -> Vec<Option<usize>> {
     let (down, right) = (offset.min(0).unsigned_abs() as usize, offset.max(0).unsigned_abs() as usize);
     let mut matrix = 0;

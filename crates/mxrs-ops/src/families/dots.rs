@@ -44,7 +44,7 @@ pub struct Extents {
     pub n: usize,
 }
 
-/// What distinguishes the two operators.
+/// The properties in which `dot` and `batch_dot` differ.
 pub trait Product: Sized + 'static {
     /// MXNet's name.
     const NAME: &'static str;
@@ -77,7 +77,8 @@ struct Matrix {
 }
 
 impl Matrix {
-    /// The matrices of a tensor, each with `rows` rows and `columns` columns, or stored transposed.
+    /// Reads the matrices of a tensor. Each has `rows` rows and `columns` columns; if `is_transposed`, its transpose is
+    /// stored.
     fn of(input: &RefInput<'_>, rows: usize, columns: usize, is_transposed: bool) -> Self {
         let strides = if is_transposed { [rows * columns, 1, rows] } else { [rows * columns, columns, 1] };
         Self { values: numeric::read(input), strides }
@@ -93,7 +94,7 @@ impl Matrix {
     }
 }
 
-/// Writes `Σ_k a[i, k] b[k, j]`, transposed if the output is stored so.
+/// Writes the products `Σ_k a[i, k] b[k, j]`. If `is_transposed`, the output stores the transpose of each product.
 fn multiply(a: &Matrix, b: &Matrix, sizes: [usize; 4], is_transposed: bool, out: &mut RefOutput<'_>) {
     let [batch, rows, terms, columns] = sizes;
     let mut result = vec![0.0; batch * rows * columns];
@@ -225,13 +226,15 @@ fn products_of_gradient<P: Product, const IS_RHS: bool>(call: &OpCall<'_>) -> Op
     })
 }
 
-/// The gradient of a gradient, which is linear in ograd and in the other matrix.
+/// The gradient of an operator that computes the gradient of lhs or of rhs. Its result is linear in ograd and in one of the
+/// two matrices, so the gradient consists of two more products.
 fn second<P: Product, const IS_RHS: bool>(scope: &mut dyn GradientScope) -> Answers {
     let (head, attrs) = (scope.out_grad(0)?, params_of(scope));
     let [ograd, lhs, rhs] = [0, 1, 2].map(|i| scope.input(i));
     let (lhs, rhs) = if IS_RHS { (lhs, head) } else { (head, rhs) };
     let by_ograd = if_wanted(scope, 0, |scope| Ok(scope.call(P::NAME, attrs.clone(), &[lhs, rhs])?[0]))?;
-    // The matrix that the gradient reads, and the gradient with respect to it.
+    // `read` is the input whose matrix the differentiated operator reads, and `name` the operator that gives the gradient of
+    // that input.
     let (read, name) = if IS_RHS { (1, P::BACKWARD[0]) } else { (2, P::BACKWARD[1]) };
     let by_read = if_wanted(scope, read, |scope| Ok(scope.call(name, attrs.clone(), &[ograd, lhs, rhs])?[0]))?;
     Ok(if IS_RHS { vec![by_ograd, by_read, None] } else { vec![by_ograd, None, by_read] })

@@ -6,14 +6,14 @@ use crate::numeric;
 use mxrs_op::{RandomCall, RefOutput, RunMode};
 use mxrs_types::{Error, Result};
 
-/// The random blocks of one element.
+/// The sequence of random blocks, of four random words each, that belongs to one element of a result.
 pub struct Stream {
     random: RandomCall,
     next: u64,
 }
 
-/// Blocks that an element may use before it uses those of the next one: rejection methods need more only with a probability
-/// that is practically 0.
+/// The number of blocks that belong to one element. More would be those of the next element, but rejection methods need more
+/// than this number only with a probability that is practically 0.
 const BLOCKS: u64 = 1 << 20;
 
 impl Stream {
@@ -110,7 +110,7 @@ pub fn fill(output: &mut RefOutput<'_>, mode: RunMode, mut draw: impl FnMut(&mut
 
 /// A distribution with at most two parameters.
 pub trait Law: 'static {
-    /// What a parameter of a position must be, and whether these parameters are.
+    /// Checks the parameters. An error holds the position of the refused parameter, and says what it must be.
     fn accepts(params: [f64; 2]) -> std::result::Result<(), (usize, &'static str)>;
     /// Draws a number.
     fn draw(stream: &mut Stream, params: [f64; 2]) -> f64;
@@ -125,7 +125,7 @@ macro_rules! laws {
         impl Law for $type {
             fn accepts([$a, $b]: [f64; 2]) -> std::result::Result<(), (usize, &'static str)> {
                 let _ = ($a, $b);
-                // NaN is not accepted either.
+                // Matching on the result of the comparison also refuses NaN, for which every comparison is false.
                 $(match $accepted {
                     true => {}
                     false => return Err(($at, $expected)),

@@ -1,4 +1,5 @@
-//! Reductions over axes that are written as a formula of the elements of a group, from which the gradient follows.
+//! Reductions over axes. Each computes one result from a group: the elements that differ only in their position on the
+//! reduced axes. It is written as a formula of the group's elements, from which the gradient follows.
 
 use crate::dtypes::NUMBERS;
 use crate::families::formula::{self, Emit, Formula, Number, Tensors};
@@ -12,7 +13,7 @@ use mxrs_op::{OpDef, OpParams, Parameters, RefInput, RefOutput, RunMode, Sample}
 use mxrs_types::{DType, PartialShape, Result, Shape};
 use std::marker::PhantomData;
 
-/// What distinguishes the reductions.
+/// What distinguishes one reduction from another.
 pub trait Folded: Sized + 'static {
     /// Parameters of the operator.
     type Params: Parameters;
@@ -26,11 +27,11 @@ pub trait Folded: Sized + 'static {
     const BACKWARD: &'static str;
     /// Name of the input.
     const INPUTS: &'static [&'static str] = &["a"];
-    /// `ograd`, then the input.
+    /// Names of the inputs of the gradient: `ograd`, then the input.
     const BACKWARD_INPUTS: &'static [&'static str] = &["ograd", "a"];
-    /// `&[0]`, or empty if the gradient is zero.
+    /// The inputs that have a gradient: `&[0]`, or empty if the gradient is zero.
     const DIFFERENTIATED: &'static [usize] = &[0];
-    /// `&[1]` if the gradient does not depend on the elements.
+    /// The inputs of the gradient of which only the shape is read: `&[1]` if the gradient does not depend on the elements.
     const IGNORED_IN_BACKWARD: &'static [usize] = &[];
     /// Element types of the input.
     const DTYPES: &'static [DType] = NUMBERS;
@@ -46,7 +47,7 @@ pub trait Folded: Sized + 'static {
         Ok(())
     }
 
-    /// The type of the results; `None` if it is that of the input.
+    /// The type of the results for data of this type. By default it is the same type.
     fn out_dtype(params: &Self::Params, data: DType) -> DType {
         let _ = params;
         data
@@ -58,7 +59,7 @@ pub trait Folded: Sized + 'static {
     /// Number of hidden outputs, of the shape and type of the result. They hold zeros, because nothing reads them.
     const N_HIDDEN: usize = 0;
 
-    /// The result of a group of integers, if it is one; the low bits are kept.
+    /// Computes a group exactly if data and result are integers; absent if `fold` computes them too. The low bits are kept.
     const INTEGERS: Option<fn(&[i64]) -> i64> = None;
 
     /// Example calls.

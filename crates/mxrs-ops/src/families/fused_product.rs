@@ -20,7 +20,7 @@ pub fn operator<P: Product>(name: &'static str) -> OpDef {
                 ["data", "weight"].into_iter().chain(bias).chain(sum).collect()
             },
         },
-        // The output may be written to the memory of the input `sum`.
+        // The addition is done in place: the output may be written to the memory of the input `sum`, the last input.
         inplace_by_params: Some(|params| {
             let WithEpilogue::<P::Params> { product, epilogue } = params.get();
             match (epilogue.with_sum, P::no_bias(product)) {

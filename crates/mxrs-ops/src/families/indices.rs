@@ -1,4 +1,4 @@
-//! Indices that are elements of a tensor: how one outside its axis is treated.
+//! What operators with indices in a tensor do with an index that lies outside its axis.
 
 use crate::inference::{OP, bad_attribute, unify_dtypes};
 use mxrs_op::op_enum;

@@ -35,7 +35,7 @@ pub fn require_square(shape: &mut PartialShape, arg: &str) -> Result<()> {
     learn_dim(shape, ndim - 1, rows, arg)
 }
 
-/// The shape with other last axes in place of its last `n`.
+/// `shape` with its last `n` axes replaced by `last`; unknown if the axes of `shape` are unknown.
 pub fn with_last(shape: &PartialShape, n: usize, last: &[Option<usize>]) -> PartialShape {
     match shape.dims() {
         Some(dims) if dims.len() >= n => PartialShape::new(dims[..dims.len() - n].iter().chain(last).copied()),

@@ -34,7 +34,8 @@ pub trait Move: Sized + 'static {
     const MOVED: usize = 0;
     /// Inputs of which only the shape matters.
     const IGNORED: &'static [usize] = &[];
-    /// Inputs of the gradient of which only the shape matters: the moved one, and [`Self::IGNORED`], each plus 1.
+    /// Inputs of the gradient of which only the shape is read: [`Self::MOVED`] and [`Self::IGNORED`], each plus 1 because
+    /// `ograd` comes first.
     const IGNORED_IN_BACKWARD: &'static [usize] = &[1];
     /// The parameter that holds the constant, if there is one.
     const CONSTANT: Option<&'static str> = None;
@@ -66,14 +67,14 @@ pub trait Move: Sized + 'static {
         Ok(Self::rows(params, inputs, out)?.sources())
     }
 
-    /// The same for faster kernels, in parts that move evenly, from the shapes of the inputs and of the output. `None` for
-    /// operators or parameters without such a description.
+    /// The same moves as parts with constant steps, which faster kernels copy. They follow from the shapes of the inputs and
+    /// of the output. `None` if the operator, or a call with these parameters, has no such description.
     fn parts(params: &Self::Params, inputs: &[&Shape], out: &Shape) -> Result<Option<MovedParts>> {
         let _ = (params, inputs, out);
         Ok(None)
     }
 
-    /// The rows that move, if the content of an input says it.
+    /// The rows that move, if they depend on the content of an input.
     fn rows(params: &Self::Params, inputs: &[RefInput<'_>], out: &Shape) -> Result<MovedRows> {
         let _ = (params, inputs, out);
         Err(Error::not_built(format!("rows of {}", Self::NAME), "its elements do not move in rows"))
@@ -109,7 +110,7 @@ pub fn define<M: Move>() -> OpDef {
     }
 }
 
-/// The description of the operator, or of its gradient.
+/// Describes the moves of the operator, or of its gradient, for faster kernels.
 fn moves_of<M: Move>(is_backward: bool) -> Moves {
     if M::BY_CONTENT {
         let rows = |params: &OpParams, inputs: &[RefInput<'_>], out: &Shape| M::rows(params.get(), inputs, out);
@@ -123,7 +124,7 @@ fn moves_of<M: Move>(is_backward: bool) -> Moves {
     }
 }
 
-/// The names of the first inputs of a call; `n_before` of them come before those of the operator.
+/// The names of the inputs of the operator if `n_before` is 0, otherwise of its gradient, where `ograd` comes before them.
 fn names<M: Move>(all: &'static [&'static str], n_before: usize) -> InputNames {
     if M::INPUTS.len() < 2 {
         return InputNames::Fixed(all);
@@ -187,7 +188,8 @@ fn backward<M: Move>() -> OpDef {
             let mut answers = vec![None; scope.n_inputs()];
             let mut attrs = params_of(scope);
             if let Some(key) = M::CONSTANT {
-                // The gradient of a constant is zero.
+                // This call moves the gradient of the gradient. The constant does not depend on data, so its derivative 0
+                // takes its place.
                 attrs.set(key, "0");
             }
             answers[0] = Some(scope.call(M::NAME, attrs, &inputs)?[0]);
@@ -211,7 +213,7 @@ fn backward<M: Move>() -> OpDef {
     }
 }
 
-/// Adds each element of `from` to the element of `to` at its position; elements without any become 0.
+/// Adds each element of `from` to the element of `to` at its position, if it has one. `to` holds 0 where nothing is added.
 pub fn add_at(from: &RefInput<'_>, to: &mut RefOutput<'_>, positions: &[Option<usize>]) {
     let n = to.desc.shape.n_elements();
     if to.desc.dtype.is_float() {
@@ -227,7 +229,7 @@ pub fn add_at(from: &RefInput<'_>, to: &mut RefOutput<'_>, positions: &[Option<u
     }
 }
 
-/// The positions that `source` gives for every index of `out`.
+/// Calls `source` with every index of `out` in row-major order, and returns the positions that it gives.
 pub fn by_index(out: &Shape, mut source: impl FnMut(&[usize]) -> Option<usize>) -> Vec<Option<usize>> {
     let mut positions = Vec::with_capacity(out.n_elements());
     crate::families::indexing::for_each_index(out, |index| positions.push(source(index)));

@@ -3,7 +3,7 @@
 use mxrs_op::param::{Field, ShapeAttr};
 use smallvec::SmallVec;
 
-/// Several numbers in 64 bits, or none.
+/// Several float64 numbers, or none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DoublesOrNone(pub Option<SmallVec<[f64; 4]>>);
 

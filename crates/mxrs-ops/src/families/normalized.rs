@@ -14,10 +14,10 @@ use crate::numeric;
 use mxrs_op::{Accuracy, Gradient, InputNames, OpDef, OpParams, OutputCount, Parameters, RefInput, RefOutput, Sample};
 use mxrs_types::{Error, PartialShape, Result, Shape};
 
-/// For each element of data in row-major order, the numbers of its group and of its gamma.
+/// For each element of data in row-major order, the number of its group, and the position of its element in gamma and beta.
 pub type Places = Vec<(usize, usize)>;
 
-/// What distinguishes the operators.
+/// The properties in which the operators that are defined here differ from each other.
 pub trait Normalized: Sized + 'static {
     /// Parameters of the operator.
     type Params: Parameters;
@@ -34,13 +34,13 @@ pub trait Normalized: Sized + 'static {
     /// Whether the third output is the variance, without `eps`.
     const IS_VARIANCE: bool = false;
 
-    /// Whether a user sees the mean and `std`.
+    /// Whether the mean and `std` are visible outputs of a call.
     fn shows_moments(params: &Self::Params) -> bool;
     /// The number that is added to the variance.
     fn eps(params: &Self::Params) -> f32;
     /// The shape of gamma and beta, and that of the mean; `None` if the rank of data is unknown.
     fn shapes(params: &Self::Params, data: &PartialShape) -> Result<Option<[PartialShape; 2]>>;
-    /// The places of all elements.
+    /// The group of each element of data, and its element of gamma and beta.
     fn places(params: &Self::Params, data: &Shape) -> Result<Places>;
     /// Example calls.
     fn samples() -> Vec<Sample>;

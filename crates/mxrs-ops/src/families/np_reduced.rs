@@ -19,7 +19,7 @@ op_enum! {
 }
 
 op_enum! {
-    /// Element type of a variance or a sum of leading elements.
+    /// Element type of a variance or of a cumulative sum.
     pub enum SpreadDtype {
         F16 = "float16",
         F32 = "float32",
@@ -92,7 +92,7 @@ pub fn refuse_initial(initial: Option<f64>) -> Result<()> {
 }
 
 impl SumParams {
-    /// The type of the result of data of this type: integers of the sum of bools are `int64`.
+    /// The type of the sum of data of this type, if `dtype` does not set it: bools are summed as `int64`.
     pub fn dtype_of_sum(&self, data: DType) -> DType {
         match self.dtype {
             Some(word) => dtype_of(word),

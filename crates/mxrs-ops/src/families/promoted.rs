@@ -119,7 +119,7 @@ fn common(a: DType, b: DType) -> Option<DType> {
         (false, false) if a == DType::Bool => Some(b),
         (false, false) if b == DType::Bool => Some(a),
         (false, false) => None,
-        // The two types of 16 bits have no common type of 16 bits.
+        // float16 and bfloat16 have no common type, because neither holds all numbers of the other.
         (true, true) if a.size_of() == b.size_of() => None,
         (true, true) => Some(if a.size_of() > b.size_of() { a } else { b }),
     }

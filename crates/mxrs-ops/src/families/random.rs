@@ -22,7 +22,7 @@ impl RandomDtype {
     }
 }
 
-/// A distribution with its parameters.
+/// A distribution together with its parameters and the shape and type of the output.
 pub trait Distribution: Parameters {
     /// The shape of the output.
     fn shape(&self) -> &ShapeOrNone;
@@ -30,7 +30,7 @@ pub trait Distribution: Parameters {
     fn dtype(&self) -> RandomDtype;
     /// Refuses parameters that the distribution cannot have.
     fn check(&self) -> Result<()>;
-    /// Number `index` of a call.
+    /// Draws the number for element `index` of the output.
     fn draw(&self, random: RandomCall, index: u64) -> f64;
 }
 
@@ -44,7 +44,7 @@ pub fn define<D: Distribution>(name: &'static str) -> OpDef {
             learn_shape(params.shape().0.as_deref().unwrap_or(&[]), &mut outputs[0])
         },
         infer_dtype: |params, _, outputs| {
-            // An output whose type is known, as that of a given array, keeps it unless the parameter names another.
+            // Without the parameter `dtype`, an output of a known float type, such as a given array, keeps its type.
             match params.get::<D>().dtype() {
                 RandomDtype::None if outputs[0].is_some_and(DType::is_float) => Ok(()),
                 dtype => learn_dtype(&mut outputs[0], dtype.dtype(), "output"),
@@ -65,13 +65,13 @@ fn fill<D: Distribution>(params: &D, output: &mut RefOutput<'_>, mode: RunMode) 
     Ok(())
 }
 
-/// A number uniform in [0, 1) with 53 bits, from two words.
+/// A number from the uniform distribution on [0, 1), with 53 random bits taken from two random 32-bit words.
 pub fn uniform([high, low]: [u32; 2]) -> f64 {
     let bits = (u64::from(high) << 21) ^ u64::from(low >> 11);
     bits as f64 * (1.0 / 9_007_199_254_740_992.0)
 }
 
-/// A number of the normal distribution with mean 0 and variance 1 (Box and Muller), from a block of words.
+/// A number of the normal distribution with mean 0 and variance 1, computed from four random words (Box and Muller).
 pub fn normal([a, b, c, d]: [u32; 4]) -> f64 {
     let radius = (-2.0 * (1.0 - uniform([a, b])).ln()).sqrt();
     radius * (std::f64::consts::TAU * uniform([c, d])).cos()

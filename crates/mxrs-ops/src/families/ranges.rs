@@ -29,7 +29,8 @@ pub struct Range {
     pub len: usize,
 }
 
-/// The ranges of the first axes of a shape; `None` for axes of unknown size.
+/// The ranges on the axes that `begin`, `end` and `step` describe, the first axes of `shape`. A range is `None` if the size
+/// of its axis is unknown.
 pub fn ranges(
     begin: &OptionalItems,
     end: &OptionalItems,
@@ -57,7 +58,7 @@ pub fn ranges(
         }
         let Some(size) = shape.dim(axis) else { return Ok(None) };
         let size = size as i64;
-        // The first and the last position that a range in the direction of the step may begin at or end before.
+        // The bounds for begin and end. With a negative step, -1 means that the range goes down to position 0.
         let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
         let place = |item: Option<i64>, absent: i64| match item {
             None => absent,
@@ -79,12 +80,13 @@ impl RangeParams {
     }
 }
 
-/// The ranges of the first axes of a known shape.
+/// The ranges on the first axes of a shape whose sizes are all known, so that none of the ranges is `None`.
 pub fn known(found: Result<Vec<Option<Range>>>) -> Result<Vec<Range>> {
     Ok(found?.into_iter().flatten().collect())
 }
 
-/// Infers the shape of the part that the ranges cut out of `data`, and sizes of `data` on axes that are not cut.
+/// Infers the shape of the part of `data` in the ranges. On axes without a range, infers the sizes of `data` from the part
+/// too.
 pub fn learn_part(ranges: &[Option<Range>], data: &mut PartialShape, part: &mut PartialShape) -> Result<()> {
     let Some(ndim) = data.ndim() else { return Ok(()) };
     let dim = |axis: usize, whole: &PartialShape| match ranges.get(axis) {
@@ -96,7 +98,7 @@ pub fn learn_part(ranges: &[Option<Range>], data: &mut PartialShape, part: &mut 
     learn(data, &PartialShape::new(uncut), "data")
 }
 
-/// The position in a tensor of shape `data` of the element with this index in the part.
+/// The position in a tensor of shape `data` of the element that has this index in the part.
 pub fn position(ranges: &[Range], data: &Shape, index: &[usize]) -> usize {
     let place = |(axis, i): (usize, &usize)| match ranges.get(axis) {
         Some(range) => (range.begin + *i as i64 * range.step) as usize,

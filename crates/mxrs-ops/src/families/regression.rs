@@ -1,5 +1,6 @@
-//! Outputs of regression. In the forward direction they are a function of data; label is not read. The gradient of data
-//! ignores `ograd`: it is that of a loss, times `grad_scale`, divided by the number of outputs per example.
+//! Output layers for regression. Their output is a function of data and does not depend on the label. The gradient of data
+//! does not depend on `ograd`: it is the gradient of a loss, times `grad_scale`, divided by the number of outputs per
+//! example.
 
 use crate::dtypes::FLOATS;
 use crate::families::gradients::params_of;
@@ -16,7 +17,7 @@ op_params! {
     }
 }
 
-/// What distinguishes the operators.
+/// The properties in which the operators that are defined here differ from each other.
 pub trait Regression: 'static {
     /// MXNet's name.
     const NAME: &'static str;

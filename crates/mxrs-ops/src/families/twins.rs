@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 /// The operators, made once.
 static OPS: LazyLock<OpSet> = LazyLock::new(catalog);
 
-/// NumPy's operators of two tensors, each with the older ones: of tensors of one shape, and of tensors that broadcast.
+/// NumPy's operators of two tensors. Each has two older operators: one for equal shapes, one for shapes that broadcast.
 const PAIRS: &[(&str, [&str; 2])] = &[
     ("_npi_add", ["elemwise_add", "broadcast_add"]),
     ("_npi_subtract", ["elemwise_sub", "broadcast_sub"]),
@@ -52,7 +52,8 @@ fn find<T: Copy>(table: &[(&str, T)], call: &OpCall<'_>) -> Option<T> {
     table.iter().find(|(name, _)| *name == call.op.name).map(|(_, older)| *older)
 }
 
-/// Whether all tensors have one type, a float. Promotion and integers have rules of their own in NumPy.
+/// Whether all tensors have one type, a float. Otherwise NumPy's operator is not the same as the older one: it has rules of
+/// its own for integers and for mixed types.
 fn is_of_one_float(call: &OpCall<'_>) -> bool {
     let mut dtypes = call.inputs.iter().chain(call.outputs).map(|desc| desc.dtype);
     let Some(first) = dtypes.next() else { return false };

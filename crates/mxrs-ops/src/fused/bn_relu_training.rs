@@ -107,7 +107,7 @@ fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs:
     let [to_data, to_gamma, to_beta] = outputs else { return Ok(()) };
     unify(ograd, data, "data")?;
     unify(data, to_data, "output")?;
-    // As in the forward call: all inputs but the first have one value per channel.
+    // The gradients of gamma and beta take the place of the moving statistics, because these have the same shape, `[C]`.
     let mut forward_inputs = [&mut *data, gamma, beta, to_gamma, to_beta].map(std::mem::take);
     let mut forward_outputs = [&mut *ograd, mean, inv_std].map(std::mem::take);
     let result = batch_norm::infer_shape(params, &mut forward_inputs, &mut forward_outputs);

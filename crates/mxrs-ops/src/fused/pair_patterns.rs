@@ -58,7 +58,7 @@ fn replace(chain: &[Member<'_>]) -> Option<Vec<NewCall>> {
             attrs.set(to, value.to_owned());
         }
     }
-    // The data of the second convolution is made inside the chain.
+    // The first input of the second convolution is the result of the first one, so it is not an input of the fused call.
     let inputs = first.inputs.into_iter().chain(depthwise.inputs.into_iter().skip(1)).collect();
     calls.push(NewCall { op: NAME, suffix: "", attrs, inputs });
     Some(calls)

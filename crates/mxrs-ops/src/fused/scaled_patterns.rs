@@ -45,7 +45,8 @@ fn replace(chain: &[Member<'_>]) -> Option<Vec<NewCall>> {
     let factors = position_of_factors(scale)?;
     let mut calls = Vec::new();
     let Part { attrs, mut inputs, sum, .. } = Part::of(rest, 1, &mut calls)?;
-    // The data of the convolution is made inside the chain.
+    // The data of the convolution is the product that starts the chain. The fused call reads the data of this product
+    // instead.
     inputs[0] = Operand::Input { member: 0, position: 1 - factors };
     inputs.extend(sum);
     inputs.push(Operand::Input { member: 0, position: factors });

@@ -144,11 +144,13 @@ impl Dense {
             }
             let shift = match (n_steps % 10, square >= 0.0) {
                 (0, _) => d + t.at(last, last - 1).abs(),
-                // The eigenvalue of the last two rows that is next to the last element.
+                // The shift: of the two eigenvalues of the last 2 x 2 block, the one that is closer to the last element of
+                // the diagonal.
                 (_, true) if square > 0.0 => d - b * c / (half + if half < 0.0 { -1.0 } else { 1.0 } * square.sqrt()),
                 _ => d,
             };
-            // One step of the QR algorithm: rotations make the block triangular, and are then applied from the right.
+            // One step of the QR algorithm. Rotations make the block triangular, and their inverses are applied from the
+            // right.
             let mut pair = [t.at(start, start) - shift, t.at(start + 1, start)];
             for row in start..last {
                 let length = pair[0].hypot(pair[1]);
@@ -178,7 +180,8 @@ impl Dense {
         Some((values, vectors))
     }
 
-    /// A matrix that is 0 below its first lower diagonal, and an orthogonal Q: `Q · first · Qᵀ` is this matrix (Householder).
+    /// Returns a Hessenberg matrix H (0 below its first lower diagonal) and an orthogonal Q, so that `self = Q H Qᵀ`. They
+    /// are made by Householder's reflections.
     fn hessenberg(&self) -> (Self, Self) {
         let n = self.n;
         let (mut a, mut q) = (self.clone(), Self::by(n, |i, j| f64::from(u8::from(i == j))));

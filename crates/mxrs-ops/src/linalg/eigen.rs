@@ -1,7 +1,8 @@
-//! NumPy's eigenvalues of matrices in batches, the last two axes of tensors: `_npi_eigh` and `_npi_eigvalsh` of symmetric matrices,
-//! of which only the triangle `UPLO` is read, in ascending order; `_npi_eig` and `_npi_eigvals` of matrices whose eigenvalues are
-//! real, in the order in which the QR algorithm finds them. `_npi_eigh` and `_npi_eig` also give the eigenvectors, as columns of
-//! length 1. The element of an eigenvector with the largest absolute value is positive.
+//! NumPy's eigenvalues of matrices in batches, the last two axes of tensors. `_npi_eigh` and `_npi_eigvalsh` take symmetric
+//! matrices, of which they read only the triangle `UPLO`, and give the eigenvalues in ascending order. `_npi_eig` and
+//! `_npi_eigvals` take matrices whose eigenvalues are real, and give them in the order in which the QR algorithm finds them.
+//! `_npi_eigh` and `_npi_eig` also give the eigenvectors, as columns of length 1. The element of an eigenvector with the
+//! largest absolute value is positive.
 //!
 //! Gradient: of A; that of equal eigenvalues is infinite or NaN where the derivative does not exist. That of MXNet is zero.
 //!
@@ -268,8 +269,9 @@ fn run_eig(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>],
     Ok(())
 }
 
-/// `A V = V diag(w)`, so with `W = V⁻¹` the gradient of A is `Wᵀ (diag(gw) + inner) Vᵀ`, where `inner` is `Vᵀ gv` without the part
-/// that changes the lengths of eigenvectors, divided by the differences of eigenvalues.
+/// The gradient of A from the gradients gw of the eigenvalues w and gv of the eigenvectors V, where `A V = V diag(w)`. With
+/// `W = V⁻¹` it is `Wᵀ (diag(gw) + inner) Vᵀ`. Here `inner` is `Vᵀ gv` without the part that would change the lengths of
+/// eigenvectors, divided by the differences of eigenvalues.
 fn run_backward_eig(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let Some((a, ograds)) = inputs.split_last() else { return Ok(()) };
     let to_values = numeric::read(&ograds[0]);

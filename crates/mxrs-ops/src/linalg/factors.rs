@@ -121,7 +121,8 @@ impl Formula for Potrf {
         for i in 0..n {
             for j in 0..=i {
                 let (below, above) = (tensors.at(0, (part * n + i) * n + j), tensors.at(0, (part * n + j) * n + i));
-                // Both elements are equal, and each gets half of the gradient.
+                // The matrix is symmetric, so both elements have the same value. Their mean gives each of them half of the
+                // gradient.
                 let element = T::of(0.5) * (below + above);
                 let rest = (0..j).fold(element, |rest, k| rest - factor[i * n + k] * factor[j * n + k]);
                 if i == j && (rest.value().is_nan() || rest.value() <= 0.0) {

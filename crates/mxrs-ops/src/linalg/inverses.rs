@@ -110,7 +110,8 @@ fn backward_inverse() -> OpDef {
     }
 }
 
-/// Infers the shapes of numbers for each matrix, and of the hidden outputs: the factors and the pivots.
+/// Infers the shapes of the outputs: `n_numbers` outputs with one number for each matrix (the determinant, or its sign and
+/// logarithm), then the hidden outputs, which in MXNet hold the factors and the pivots.
 fn infer_determinant(n_numbers: usize, a: &mut PartialShape, outputs: &mut [PartialShape]) -> Result<()> {
     require_square(a, "A")?;
     let known = if a.ndim() == Some(2) { PartialShape::new([Some(1)]) } else { with_last(a, 2, &[]) };

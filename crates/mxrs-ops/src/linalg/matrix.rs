@@ -80,7 +80,8 @@ impl Matrix {
         let mut found: Vec<Vec<f64>> = Vec::with_capacity(m);
         let mut values = Vec::with_capacity(m);
         for i in &order {
-            // A row that is 0 up to rounding says nothing: any direction across those before does.
+            // A row that is 0 up to rounding has no reliable direction. It gets a direction orthogonal to those of the rows
+            // before.
             let is_zero = lengths[*i] <= f64::EPSILON * largest * 4.0;
             let mut direction: Vec<f64> = rows[*i].iter().map(|x| x / lengths[*i]).collect();
             if is_zero {

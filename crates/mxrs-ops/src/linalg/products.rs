@@ -1,8 +1,8 @@
-//! Products of matrices in batches, the last two axes of tensors: `_linalg_gemm` (`alpha op(A) op(B) + beta C`), `_linalg_gemm2`
-//! (`alpha op(A) op(B)`), `_linalg_syrk` (`alpha A Aᵀ`, or `alpha Aᵀ A`) and `_linalg_trmm` (`alpha op(A) B`, or `alpha B op(A)`,
-//! of a triangle of A). `op` transposes if the parameter says so.
+//! Products of matrices in batches, the last two axes of tensors: `_linalg_gemm` (`alpha op(A) op(B) + beta C`),
+//! `_linalg_gemm2` (`alpha op(A) op(B)`), `_linalg_syrk` (`alpha A Aᵀ`, or `alpha Aᵀ A`) and `_linalg_trmm`
+//! (`alpha op(A) B`, or `alpha B op(A)`, where A is triangular). `op` transposes its matrix if the parameter for it is set.
 //!
-//! Gradient: of all inputs; of A in `_linalg_trmm`, of the triangle.
+//! All inputs have a gradient. In `_linalg_trmm`, only the elements of A's triangle have one.
 //!
 //! MXNet: also `linalg_gemm` and so on. Dtypes: f32 f64.
 
@@ -70,7 +70,7 @@ op_params! {
 pub const DEFINITIONS: &[fn() -> OpDef] =
     &[formula::define::<Gemm>, formula::define::<Gemm2>, formula::define::<Syrk>, formula::define::<Trmm>];
 
-/// Sizes and places of the matrices of one tensor of a product.
+/// Sizes and strides of the matrices in one tensor of a product.
 struct View {
     rows: usize,
     columns: usize,
@@ -80,7 +80,7 @@ struct View {
 }
 
 impl View {
-    /// The view with rows on an axis.
+    /// The view of a tensor whose matrices have their rows along `axis` and their columns along the last axis.
     fn new(shape: &Shape, axis: i32) -> Result<Self> {
         let (ndim, axis) = (shape.ndim(), resolve_axis(i64::from(axis), shape.ndim(), "A")?);
         let between = shape[axis + 1..ndim - 1].iter().product::<usize>();
@@ -130,7 +130,8 @@ fn infer_product(
             all.iter().try_for_each(|known| learn(shape, known, "B"))?;
         }
     }
-    // The axes of A and B that are rows of the product, that are summed over, and that are columns of the product.
+    // For A, the axis that becomes the rows of the product and the axis of the sum; for B, the axis of the sum and the
+    // columns.
     let (a_rows, a_inner) = if transpose_a { (ndim - 1, row) } else { (row, ndim - 1) };
     let (b_inner, b_columns) = if transpose_b { (ndim - 1, row) } else { (row, ndim - 1) };
     learn_dim(out, row, a.dim(a_rows), "output")?;
@@ -196,7 +197,7 @@ impl Formula for Gemm {
     }
 }
 
-/// Describes a call of `_linalg_gemm2`.
+/// Describes a call of `_linalg_gemm2` as products of matrices, which backends have fast kernels for.
 fn describe(call: &OpCall<'_>) -> Option<Products> {
     let params: &Gemm2Params = call.params.get();
     let view = |shape: &Shape| View::new(shape, params.axis).ok();
@@ -327,7 +328,7 @@ pub(super) fn infer_triangle(
 /// Samples of a triangle and another matrix.
 pub(super) fn samples_of_triangles() -> Vec<Sample> {
     let (right, upper, across) = (("rightside", "True"), ("lower", "False"), ("transpose", "True"));
-    // The diagonal is far from 0.
+    // The elements of the diagonal are not close to 0, so that a system with this triangle can be solved accurately.
     let of = |sample: Sample| sample.fill(0, mxrs_op::Fill::Uniform(0.5, 2.0));
     vec![
         of(Sample::plain("left", &[&[3, 3], &[3, 2]])),

@@ -5,8 +5,9 @@
 //!
 //! The element of each row of V with the largest absolute value is positive.
 //!
-//! Gradient: of A. That of `_npi_svd` is infinite or NaN for equal singular values. That of a pseudo-inverse is the derivative while
-//! no singular value becomes 0, or stops to count as 0; in MXNet it is zero. `rcond` has none.
+//! Gradient: of A. The gradient of `_npi_svd` is infinite or NaN if singular values are equal. The gradient of a
+//! pseudo-inverse assumes that a small change of A does not change which singular values count as 0; in MXNet it is zero.
+//! `rcond` has no gradient.
 //!
 //! Dtypes: `_npi_svd` f32 f64; pseudo-inverses f32 f64 u8 i8 i32 i64, with results in f32 for f32, else f64.
 
@@ -162,7 +163,7 @@ fn run_svd_backward(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOut
             let factor = 1.0 / (l[j] * l[j] - l[i] * l[i]);
             factor * ((p.at(i, j) - p.at(j, i)) * l[j] + l[i] * (q.at(i, j) - q.at(j, i)))
         });
-        // The part of the gradient of V that is across its rows.
+        // The part of the gradient of V that is orthogonal to the rows of V.
         let across = to_v[batch].plus(-1.0, &to_v[batch].times(&v.transposed()).times(v));
         let scaled = Matrix::by(m, v.columns, |i, j| across.at(i, j) / l[i]);
         results.push(u.times(&inner).times(v).plus(1.0, &u.times(&scaled)));
@@ -171,7 +172,7 @@ fn run_svd_backward(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOut
     Ok(())
 }
 
-/// Infers that the output has the transposed matrices of A.
+/// Infers that the output holds matrices with the shape of A's matrices transposed.
 fn infer_pinv(a: &mut PartialShape, out: &mut PartialShape, is_symmetric: bool) -> Result<()> {
     require_axes(a, 2, "A")?;
     if is_symmetric {
@@ -286,8 +287,8 @@ fn pinv_scalar() -> OpDef {
 
 const PINV_BACKWARD: &str = "_backward_npi_pinv";
 
-/// Takes `ograd`, A and its pseudo-inverse P, and returns `-Pᵀ g Pᵀ + (1 - A P) gᵀ (P Pᵀ) + (Pᵀ P) gᵀ (1 - P A)` (Golub and Pereyra
-/// 1973).
+/// Takes `ograd`, called g here, A and its pseudo-inverse P, and returns
+/// `-Pᵀ g Pᵀ + (1 - A P) gᵀ (P Pᵀ) + (Pᵀ P) gᵀ (1 - P A)` (Golub and Pereyra 1973).
 fn pinv_backward() -> OpDef {
     OpDef {
         summary: "gradient of an operator on matrices",

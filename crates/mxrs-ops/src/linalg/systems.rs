@@ -1,6 +1,7 @@
-//! NumPy's systems of equations: `_npi_solve` solves `A X = B` for matrices in batches, the last two axes of tensors, where B may
-//! have a vector for each matrix; `_npi_tensorinv` inverts an array as the matrix from its last axes to its first `ind`;
-//! `_npi_tensorsolve` solves `a x = b`, where the last axes of a, after `a_axes` were moved to the end, are those of x.
+//! NumPy's systems of equations. `_npi_solve` solves `A X = B` for matrices in batches, the last two axes of tensors; B may
+//! also hold one vector for each matrix. `_npi_tensorinv` inverts an array that is viewed as a square matrix: its first
+//! `ind` axes are the rows, the others the columns. `_npi_tensorsolve` solves `a x = b`: the axes `a_axes` of a are moved to
+//! the end, and the last axes are then those of x.
 //!
 //! Gradient: of all inputs. A singular matrix gives infinite numbers or NaN.
 //!
@@ -78,7 +79,7 @@ fn solve<T: Number>(n: usize, columns: usize, mut a: Vec<T>, mut b: Vec<T>) -> V
     b
 }
 
-/// A regular matrix, and two more.
+/// A matrix that is not singular; the next constant holds two of them.
 const MATRIX: [f64; 9] = [4.0, 1.0, 0.5, 1.0, -3.0, -0.5, 2.5, -0.5, 2.0];
 const BATCH: [f64; 8] = [2.0, 0.5, 1.5, 1.0, -3.0, -1.0, -2.0, 2.0];
 
@@ -219,7 +220,7 @@ impl Formula for TensorInv {
 struct TensorSolve;
 
 impl TensorSolveParams {
-    /// The axes of a in the order in which they count.
+    /// The axes of a in the order that the system uses: those in `a_axes` come last.
     fn order(&self, ndim: usize) -> Result<Vec<usize>> {
         let moved = self.a_axes.iter().map(|axis| resolve_axis(*axis, ndim, "a")).collect::<Result<Vec<_>>>()?;
         if moved.iter().enumerate().any(|(i, axis)| moved[..i].contains(axis)) {

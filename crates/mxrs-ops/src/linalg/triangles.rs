@@ -1,7 +1,7 @@
 //! Diagonals and triangles of matrices as vectors, in batches: `_linalg_extractdiag` and `_linalg_makediag`,
-//! `_linalg_extracttrian` and `_linalg_maketrian`. A triangle of n rows, of the lower or the upper part of a matrix, is a
-//! vector of n (n + 1) / 2 elements, row by row, and of the upper part column by column. An offset other than 0 decides by
-//! its sign which part is meant.
+//! `_linalg_extracttrian` and `_linalg_maketrian`. A triangle of n rows is a vector of n (n + 1) / 2 elements: a lower
+//! triangle row by row, an upper triangle column by column. If the offset is not 0, its sign decides which of the two is
+//! meant.
 //!
 //! Gradient: each element gets the `ograd` of its copy.
 //!

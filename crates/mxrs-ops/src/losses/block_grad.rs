@@ -14,7 +14,7 @@ pub fn define() -> OpDef {
         aliases: &["_sparse_stop_gradient", "stop_gradient"],
         summary: "out = data, without a gradient",
         gradient: Gradient::Zero,
-        // A view would get the gradient of a copy.
+        // The gradient of a view is that of a copy, `ograd`, but here it must be 0. So the output is not a view.
         view: |_, _| View::No,
         ..copy::define()
     }

@@ -17,7 +17,7 @@ pub fn define() -> OpDef {
             let data = scope.input(0);
             Ok(vec![Some(scope.call_one("ones_like", &[data])?)])
         }),
-        // A view would get the gradient of a copy.
+        // The gradient of a view is that of a copy, `ograd`, but here it must be 1. So the output is not a view.
         view: |_, _| View::No,
         is_loss: |_| true,
         ..copy::define()

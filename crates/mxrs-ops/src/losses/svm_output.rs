@@ -1,7 +1,7 @@
 //! `out = data`, with the gradient of a multi-class hinge loss. Data `[n, k]` holds scores of k classes, label `[n]` the
-//! classes. The gradient of data does not depend on `ograd`: with `y` = 1 for the class of the example and -1 for others, it
-//! is `-y · r` where `margin > y · data` with `use_linear`, or else `-2 y · r · (margin - y · data)` there, and 0 elsewhere;
-//! `r` is `regularization_coefficient`.
+//! classes. Let `y` be 1 for the class of the example and -1 for the other classes, and `r` be `regularization_coefficient`.
+//! The gradient of data, which does not depend on `ograd`, is 0 where `y · data` is at least `margin`. Elsewhere it is
+//! `-y · r` with `use_linear`, and `-2 y · r · (margin - y · data)` without.
 //!
 //! MXNet: `SVMOutput`. Dtypes: f32 f64 f16 bf16.
 

@@ -157,8 +157,8 @@ fn gradient_behind_convolution(
     scope: &mut dyn GradientScope,
     ograd: GradValue,
 ) -> Result<Option<GradValue>> {
-    // A fixed gamma has gradient 0, and the gradient of β is the gradient of the output, summed over all axes but the
-    // channels.
+    // Of the three gradients, only that of β is wanted here: data needs none, and a fixed gamma has gradient 0. The gradient
+    // of β is the gradient of the output, summed over all axes but the channels.
     if scope.wants(0) || !params.fix_gamma || params.axis != 1 {
         return Ok(None);
     }

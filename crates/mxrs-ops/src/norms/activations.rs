@@ -237,7 +237,7 @@ impl Formula for SoftmaxCrossEntropy {
         let (n, k) = (tensors.inputs[0][0], tensors.inputs[0][1]);
         let mut loss = T::of(0.0);
         for row in 0..n {
-            // Fractions are truncated.
+            // A label that is not an integer is truncated.
             let label = tensors.values(1)[row].trunc();
             if !(0.0..k as f64).contains(&label) {
                 return Err(Error::invalid("label", label, format!("the number of a class, below {k}")));

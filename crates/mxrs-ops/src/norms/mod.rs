@@ -1,4 +1,4 @@
-//! Normalizations whose statistics are those of the batch in every mode.
+//! Normalizations that use the statistics of their input in training and at inference alike, and no moving statistics.
 
 pub mod activations;
 pub mod group_norm;

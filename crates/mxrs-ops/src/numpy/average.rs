@@ -1,5 +1,6 @@
-//! Weighted averages over axes: `Σ weights · a / Σ weights`, or means without weights. Weights have the shape of a, or are a vector
-//! along the only axis. With `returned` the sum of the weights is the second output: `[]` for a vector of weights or none.
+//! Weighted averages over axes: `Σ weights · a / Σ weights`, or means without weights. The weights have the shape of a; if
+//! there is one axis to average over, they may be a vector along it. With `returned` the second output is the sum of the
+//! weights: a scalar if the weights are a vector or absent.
 //!
 //! Gradient: of a and of the weights.
 //!
@@ -38,7 +39,7 @@ impl AverageParams {
     }
 }
 
-/// The shape that is left over.
+/// The sizes of the axes that are not reduced.
 fn reduced(dims: &[Option<usize>], is_reduced: &[bool]) -> PartialShape {
     PartialShape::new(dims.iter().zip(is_reduced).filter(|(_, reduced)| !**reduced).map(|(size, _)| *size))
 }
@@ -103,7 +104,7 @@ impl Formula for Average {
             weights = weights + weight;
         }
         emit(0, part, sum / weights);
-        // All averages share one sum if the weights are a vector.
+        // If the weights are a vector, the sum of the weights is the same for all averages, and the output has one element.
         if part < tensors.outputs[1].n_elements() {
             emit(1, part, weights);
         }

@@ -112,7 +112,8 @@ fn permuted(data: &Shape, out: &Shape, order: &[usize]) -> Vec<Option<usize>> {
 }
 
 impl RollParams {
-    /// The axes and the numbers of places; `None` for the flattened data.
+    /// The axes to shift, each with the number of positions by which its elements move; `None` if the flattened data is
+    /// shifted.
     fn shifts(&self, ndim: usize) -> Result<Option<Vec<(usize, i64)>>> {
         let Some(shift) = self.shift.as_ref().filter(|shift| !shift.is_empty()) else {
             return Err(bad_attribute("_np_roll", "shift", "at least one number", "none"));

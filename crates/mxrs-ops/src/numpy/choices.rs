@@ -51,7 +51,7 @@ op_params! {
 pub const DEFINITIONS: &[fn() -> OpDef] =
     &[choice::<Both>, choice::<Left>, choice::<Right>, choice::<Neither>, broadcast_to];
 
-/// What distinguishes the forms of `where`.
+/// The properties in which the forms of `where` differ.
 trait Choice: Sized + 'static {
     type Params: Parameters;
     const NAME: &'static str;

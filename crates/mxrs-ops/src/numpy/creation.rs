@@ -355,7 +355,7 @@ windows! {
 fn window<W: Window>() -> OpDef {
     OpDef {
         infer_shape: |params, _, outputs| {
-            // Without a number of elements there is one, as in MXNet.
+            // Without `M`, the number of elements, the window has one element, as in MXNet.
             let n = params.get::<WindowParams>().M.0.unwrap_or(1).max(0);
             learn(&mut outputs[0], &sizes(W::NAME, "M", &[n])?, "output")
         },

@@ -1,6 +1,6 @@
-//! Differences of neighbors: `_npi_diff`, `n` times along an axis, and `_npi_ediff1d` of the flattened array, between arrays or
-//! numbers that may be given for the begin and the end; and `_npi_polyval`, the values of a polynomial with the coefficients p,
-//! that of the highest power first.
+//! Differences of neighbors, and polynomials. `_npi_diff` takes differences along an axis, `n` times. `_npi_ediff1d` takes
+//! those of the flattened array, and can put a given array or number before and after them. `_npi_polyval` computes the
+//! values of a polynomial with the coefficients p; the coefficient of the highest power comes first.
 //!
 //! Gradient: of all inputs.
 //!

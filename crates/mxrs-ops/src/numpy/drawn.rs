@@ -222,7 +222,8 @@ fn run_multinomial(
     let random = mode.random.ok_or_else(|| Error::invalid("random numbers", "none", "a seed and a number"))?;
     let (pvals, slack) = match &params.pvals.0 {
         Some(pvals) => (pvals.to_vec(), 1e-12),
-        // Probabilities are rounded in the type of the input.
+        // The sum of probabilities may exceed 1 by the rounding of the input's type: much less for float64 than for other
+        // types.
         None if inputs[0].desc.dtype == DType::F64 => (numeric::read(&inputs[0]), 1e-12),
         None => (numeric::read(&inputs[0]), 1e-2),
     };
@@ -320,7 +321,8 @@ fn run_choice(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutp
     let chosen: Vec<i64> = match (params.weighted, params.replace) {
         (false, true) => (0..n_drawn).map(|i| (Stream::new(random, i).uniform() * n as f64) as i64).collect(),
         (false, false) => {
-            // The first steps of a random permutation, of which only the moved positions are kept.
+            // The first steps of shuffling all positions. The map holds only the positions that were moved, so memory does
+            // not grow with `n`.
             let mut moved = HashMap::new();
             let mut draw = |i: usize| {
                 let first = i as i64;
@@ -347,7 +349,8 @@ fn run_choice(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutp
                 };
                 (0..n_drawn).map(draw).collect()
             } else {
-                // The largest sums of a logarithm and a Gumbel number (Gumbel-max trick).
+                // Gumbel-max trick: to draw without replacement, takes the elements with the largest sums of the logarithm
+                // of their weight and a random number from the Gumbel distribution.
                 let key =
                     |(i, weight): (usize, &f64)| (weight.ln() - Stream::new(random, i).exponential().ln(), i as i64);
                 let mut keys: Vec<(f64, i64)> = weights.iter().enumerate().map(key).collect();

@@ -148,7 +148,7 @@ impl Formula for Einsum {
         shapes.map_or(Ok(()), |shapes| learn(&mut outputs[0], &Plan::new(params, &shapes)?.shape(), "output"))
     }
 
-    /// One part for the whole output, which reads the letters once.
+    /// There is one part for the whole output, so that the letters are parsed only once.
     fn n_parts(_: &EinsumParams, _: &[Shape], outputs: &[Shape]) -> usize {
         usize::from(outputs[0].n_elements() > 0)
     }
@@ -157,7 +157,7 @@ impl Formula for Einsum {
         let plan = Plan::new(params, tensors.inputs)?;
         let labels: Vec<Label> = plan.sizes.keys().copied().collect();
         let place = |label: &Label| labels.iter().position(|other| other == label).unwrap_or(0);
-        // For each array, the distance of a step of each name.
+        // For each array, the stride of each letter: how far apart in the array are two elements whose index differs by 1.
         let steps = |(names, shape): (&Vec<Label>, &Shape)| {
             let mut steps = vec![0; labels.len()];
             let axes = names.iter().zip(shape.iter().zip(shape.strides()));

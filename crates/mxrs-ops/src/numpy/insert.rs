@@ -1,8 +1,10 @@
-//! Inserts values before given places of an axis, or of the flattened array: `_npi_insert_scalar` before one place,
-//! `_npi_insert_slice` before those of a slice, `_npi_insert_tensor` before those that the input `obj` holds. Values are an array,
-//! which is broadcast, or the number `val`. Places are those of the array before the insertion; negative ones count from the end.
+//! Inserts values into an array, along an axis or after flattening: `_npi_insert_scalar` before one position,
+//! `_npi_insert_slice` before each position of a slice, `_npi_insert_tensor` before the positions in the input `obj`. The
+//! values are an array, which is broadcast, or the number `val`. Positions refer to the array before the insertion; negative
+//! ones count from the end.
 //!
-//! As in NumPy, values for one place may be several, and the first axis of values for a single number is their axis of insertion.
+//! As in NumPy, several values may be inserted before one position. If the position is a single number and not a list, the
+//! first axis of the values counts as the axis of the insertion.
 //!
 //! Gradient: `arr` and `values` get `ograd` of their elements. MXNet has none.
 //!
@@ -40,14 +42,14 @@ op_params! {
 pub const DEFINITIONS: &[fn() -> OpDef] =
     &[formula::define::<Insert<One>>, formula::define::<Insert<Slice>>, formula::define::<Insert<Places>>];
 
-/// What distinguishes the operators.
+/// The properties in which the operators that are defined here differ from each other.
 trait Where: 'static {
     const NAME: &'static str;
     const BACKWARD: &'static str;
     const SUMMARY: &'static str;
     /// Whether the places are an input.
     const IS_INPUT: bool;
-    /// Attributes of the samples.
+    /// Whether the positions are an input.
     const ATTRS: &'static [(&'static str, &'static str)];
 }
 
@@ -79,15 +81,16 @@ impl Where for Places {
     const ATTRS: &'static [(&'static str, &'static str)] = &[];
 }
 
-/// The places of an insertion: how many there are, and the first one with their distance if the parameters say it.
+/// The positions of an insertion: their number, and, if the parameters give them, the first position and the distance from
+/// one to the next.
 struct Given {
     count: usize,
-    /// Whether the place is a single number, so that values may be several along their first axis.
+    /// Whether the position is a single number. The first axis of the values is then the axis of the insertion.
     is_number: bool,
     steps: Option<(i64, i64)>,
 }
 
-/// The insertion into an array under the shape that counts.
+/// A checked insertion, with the shapes of array and values as it uses them.
 struct Plan {
     /// Shape of the array, flattened if there is no axis.
     arr: Shape,
@@ -100,7 +103,7 @@ struct Plan {
 }
 
 impl InsertParams {
-    /// The places on an axis of this size. `obj` is the shape of the input that holds them.
+    /// The positions on an axis of this size. `obj` is the shape of the input that holds them, if there is one.
     fn given<W: Where>(&self, size: usize, obj: Option<&Shape>) -> Result<Given> {
         if let Some(obj) = obj {
             return Ok(Given { count: obj.n_elements(), is_number: obj.ndim() == 0, steps: None });
@@ -140,7 +143,8 @@ impl InsertParams {
         let missing = arr.ndim() - (values.ndim() - extra);
         let mut padded: Vec<usize> = std::iter::repeat_n(1, missing).chain(values[extra..].iter().copied()).collect();
         if given.is_number {
-            // The first axis of the values is their axis of insertion.
+            // With a single number, the first axis of the values is the axis of the insertion, so it is moved to position
+            // `axis`.
             padded[..=axis].rotate_left(1);
         }
         let n_new = match given.count {
@@ -155,7 +159,7 @@ impl InsertParams {
     }
 }
 
-/// A place from 0 to `n`, if it is one.
+/// The position counted from the start, if it is from `-n` to `n`.
 fn check_place(place: i64, n: i64) -> Option<i64> {
     let place = if place < 0 { place + n } else { place };
     (0..=n).contains(&place).then_some(place)
@@ -192,7 +196,7 @@ impl Plan {
 struct Insert<W>(PhantomData<W>);
 
 impl<W: Where> Insert<W> {
-    /// The inputs of values and of places.
+    /// The numbers of the inputs that hold the values and the positions; `None` if the parameters hold them.
     fn inputs_of(params: &InsertParams) -> (Option<usize>, Option<usize>) {
         let values = params.val.is_none().then_some(1);
         (values, W::IS_INPUT.then_some(1 + usize::from(values.is_some())))
@@ -228,7 +232,7 @@ impl<W: Where> Formula for Insert<W> {
     fn infer_shape(params: &InsertParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let known = inputs.iter().map(PartialShape::known).collect::<Option<Vec<Shape>>>();
         let Some(shapes) = known else { return Ok(()) };
-        // The number of elements of the flattened array is checked here, because it becomes a size.
+        // A flattened array has the number of elements as the size of its axis, so this number must not overflow.
         if product(&shapes[0].iter().map(|size| Some(*size)).collect::<Vec<_>>()).is_none() {
             return Err(Error::shape(OP, "arr", "a number of elements in 64 bits", &shapes[0]));
         }
@@ -252,7 +256,7 @@ impl<W: Where> Formula for Insert<W> {
         Ok(())
     }
 
-    /// One part, which finds the places once.
+    /// There is one part for the whole output, so that the positions are computed only once.
     fn n_parts(_: &InsertParams, _: &[Shape], outputs: &[Shape]) -> usize {
         usize::from(outputs[0].n_elements() > 0)
     }
@@ -262,7 +266,7 @@ impl<W: Where> Formula for Insert<W> {
         let shape = |i: usize| &tensors.inputs[i];
         let plan = params.plan::<W>(shape(0), values.map(shape), obj.map(shape))?;
         let sources = plan.sources(obj.map_or(&[], |obj| tensors.values(obj)))?;
-        // Where the first axis of the values was before it became the axis of insertion.
+        // The shape of the values before their first axis was moved to `axis`.
         let mut original = plan.values.to_vec();
         if plan.given.is_number {
             original[..=plan.axis].rotate_right(1);

@@ -49,7 +49,7 @@ op_params! {
 
 type Dims = Vec<Option<usize>>;
 
-/// What distinguishes the operators.
+/// The properties in which the operators that are defined here differ from each other.
 trait Joined: 'static {
     type Params: Parameters;
     const NAME: &'static str;
@@ -57,9 +57,9 @@ trait Joined: 'static {
     /// Prefix of the names of the inputs.
     const PREFIX: &'static str;
     fn num_args(params: &Self::Params) -> i32;
-    /// The shape under which an input is joined.
+    /// The shape to which an input with these sizes is reshaped before it is concatenated.
     fn view(params: &Self::Params, dims: &[Option<usize>]) -> Dims;
-    /// The axis along which the views are joined.
+    /// The axis of the reshaped inputs along which they are concatenated.
     fn axis(params: &Self::Params, ndim: usize) -> Result<usize>;
 }
 

@@ -1,6 +1,7 @@
-//! Assigns to the elements that a mask chooses, as NumPy's `data[mask] = value`: a number (`_npi_boolean_mask_assign_scalar`), or an
-//! array (`_npi_boolean_mask_assign_tensor`), of which each chosen element or block gets its own part, unless the array has one
-//! element or one block. The mask has the sizes of some axes of data, from `start_axis` on; it chooses where it is not 0.
+//! Assigns to the elements that a mask chooses, as NumPy's `data[mask] = value`. The mask has the sizes of some axes of
+//! data, from `start_axis` on, and chooses where it is not 0. The value is a number (`_npi_boolean_mask_assign_scalar`) or
+//! an array (`_npi_boolean_mask_assign_tensor`). Each chosen element or block gets its own part of the array. If the array
+//! has a single element or block, all of them get this one.
 //!
 //! Gradient: `data` gets `ograd` outside the mask, and `value` that of the elements it was assigned to. That of MXNet is zero.
 //!
@@ -13,7 +14,8 @@ use mxrs_op::param::Field;
 use mxrs_op::{Accuracy, Fill, OpDef, Sample, op_params};
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
 
-/// A number of which MXNet's C API says only the type, and not that it is required.
+/// A required number. MXNet's C API lists its type without the word `required`, unlike the types of other required
+/// parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plain<T>(pub T);
 
@@ -83,7 +85,8 @@ fn infer(start: usize, data: &mut PartialShape, mask: &PartialShape, out: &mut P
     unify(data, out, "output")
 }
 
-/// The sizes before, of and after the axes of a mask.
+/// The number of elements of data along the axes before those of the mask, along those of the mask, and along those after
+/// them.
 fn around(data: &Shape, mask: &Shape, start: usize) -> [usize; 3] {
     let end = start + mask.ndim();
     [data[..start].iter().product(), mask.n_elements(), data[end..].iter().product()]
@@ -171,7 +174,7 @@ impl Formula for AssignTensor {
         if shape.checked_n_elements()? == 1 {
             return Ok(());
         }
-        // The axes of data with those of the mask as one, which may be missing or 1.
+        // The value has the axes of data, but a single axis in place of those of the mask. This axis may also be absent.
         let (before, after) = (&data[..start], &data[start + mask.ndim()..]);
         let fits = match shape.ndim().checked_sub(before.len() + after.len()) {
             Some(extra @ (0 | 1)) => shape[..start] == *before && shape[start + extra..] == *after,
@@ -187,7 +190,7 @@ impl Formula for AssignTensor {
         unify_dtypes([data, value].into_iter().chain(outputs), "value")
     }
 
-    /// One part, which counts the chosen elements once.
+    /// There is one part for the whole output, so that the chosen elements are counted only once.
     fn n_parts(_: &AssignTensorParams, _: &[Shape], outputs: &[Shape]) -> usize {
         usize::from(outputs[0].n_elements() > 0)
     }

@@ -113,7 +113,9 @@ fn mirrored(mode: NpPadMode, distance: usize, size: usize) -> usize {
         return 0;
     }
     let (round, position) = ((distance - 1) / period, (distance - 1) % period);
-    // Odd rounds run back from the end. Without the first element, each round starts one element further.
+    // Far before the axis, its elements repeat in rounds: even rounds run from the first element to the last, odd rounds
+    // back from the last to the first. `reflect` does not repeat the element at which a round begins, so each round starts
+    // one element later.
     let step = position + usize::from(mode == NpPadMode::Reflect);
     if round.is_multiple_of(2) { step } else { size - 1 - step }
 }

@@ -33,14 +33,15 @@ struct Sums {
     steps: [usize; 2],
 }
 
-/// Axes of the result that are one axis of a matrix.
+/// Several axes of the result that together form the rows or the columns of a matrix.
 struct Merged {
     size: usize,
     stride: usize,
 }
 
 impl Merged {
-    /// Takes the last of these axes, as long as the other input does not have them and they follow each other in memory.
+    /// Removes axes from the end of the list and merges them. It stops at an axis that the other input has too, or that does
+    /// not continue the axis before it in memory.
     fn take(axes: &mut Vec<[usize; 3]>, mine: usize) -> Self {
         let mut merged = Self { size: 1, stride: 0 };
         while let Some(axis) = axes.last() {
@@ -149,7 +150,8 @@ fn dot_of(a: &Shape, b: &Shape) -> Result<Sums> {
     }
 }
 
-/// The product of matrices in batches. A vector on the left side is a row, and on the right side a column, and is left out.
+/// The product of matrices in batches. A vector on the left side is a matrix of one row, a vector on the right side one of
+/// one column. The result does not have this axis of size 1.
 fn matmul_of(a: &Shape, b: &Shape) -> Result<Sums> {
     if a.is_empty() || b.is_empty() {
         return Err(Error::shape(OP, "b", "at least one axis of each input", b));

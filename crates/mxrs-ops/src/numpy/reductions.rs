@@ -1,7 +1,7 @@
 //! NumPy's reductions: `_np_sum`, `_np_prod`, `_np_max`, `_np_min`, `_npi_mean`, `_npi_std`, `_npi_var`, `_np_any`, `_np_all`.
 //!
 //! `[a, b]` over axis 1 gives `[a]`; over all axes the result is a scalar. The mean of integers is float32; the sum and the
-//! product of bools are int64; `any` and `all` give bools. Elements that equal the extreme of their group share its gradient:
+//! product of bools are int64; `any` and `all` give bools. If several elements equal the maximum or minimum of their group,
 //! each gets the whole `ograd`, as in MXNet.
 //!
 //! Gradient: the derivative of the formula. MXNet's gradient of `_npi_std` and `_npi_var` is zero, and its product of no
@@ -88,7 +88,7 @@ reductions! {
         fn out_dtype(params: &SpreadParams, data: DType) -> DType { params.dtype.map_or(data, dtype_of) }
         fn fold<T: Number>(params: &SpreadParams, values: &[T]) -> T {
             let variance = variance(params, values);
-            // The derivative of the root at 0 would be infinite.
+            // The derivative of the square root at 0 is infinite. A constant 0 gives these elements the gradient 0 instead.
             if variance.value() == 0.0 { T::of(0.0) } else { variance.sqrt() }
         }
     }

@@ -1,10 +1,10 @@
-//! Sums of leading elements, of diagonals, and places of extremes: `_np_cumsum`, `_np_trace`, `_npi_argmax`, `_npi_argmin`, and
-//! `argmax_channel`, which is `argmax` along the last axis of a matrix.
+//! Cumulative sums (`_np_cumsum`), sums of diagonals (`_np_trace`), and positions of the largest or smallest element:
+//! `_npi_argmax`, `_npi_argmin`, and `argmax_channel`, which is `argmax` along the last axis of a matrix.
 //!
-//! The sum of leading elements of bools is int64; places are int64. Without an axis, data is flattened. NaN counts as the
-//! extreme.
+//! Cumulative sums of bools are int64, and so are positions. Without an axis, data is flattened. NaN counts as the largest
+//! element, and as the smallest one too.
 //!
-//! Gradient: of the sums; places have the gradient 0.
+//! Gradient: of the sums; positions have the gradient 0.
 //!
 //! MXNet: `_np_cumsum` is also `cumsum`.
 

@@ -1,5 +1,5 @@
-//! NumPy's functions of one number: twins of the functions in `tables/unary.rs` under other names, and functions whose
-//! results are bools. Integers are computed in floats, truncated, and saturate, as in MXNet.
+//! NumPy's functions of one number: the functions in `tables/unary.rs` under other names, called twins here, and functions
+//! whose results are bools. Integers are computed in floats, truncated, and saturate, as in MXNet.
 
 use crate::dtypes::{MOVABLE, NUMBERS};
 use crate::families::twins;

@@ -113,7 +113,8 @@ fn npx_reshape() -> OpDef {
             if params.reverse {
                 dims.reverse();
                 codes.reverse();
-                // The two parts of a split follow their code in both directions.
+                // A split has the code -6 followed by its two parts. Reversing put the parts before the code, so the code is
+                // moved back.
                 for at in 0..codes.len().saturating_sub(2) {
                     if codes[at + 2] == -6 {
                         codes[at..at + 3].rotate_right(1);

@@ -12,7 +12,8 @@ use mxrs_types::{Error, PartialShape, Result, Shape};
 
 struct Dot;
 
-/// The axes of a tensor: those that stay, and the one of the sum.
+/// Splits the axes of a tensor with `ndim` axes: returns those that the result keeps, and the axis over which products are
+/// summed.
 fn axes(ndim: usize, is_sum_first: bool) -> (std::ops::Range<usize>, usize) {
     if is_sum_first { (1..ndim, 0) } else { (0..ndim - 1, ndim - 1) }
 }

@@ -42,7 +42,7 @@ impl Formula for KhatriRao {
         let columns = tensors.outputs[0][1];
         let (mut row, column) = (part / columns, part % columns);
         let mut all = T::of(1.0);
-        // The last matrix has the fastest rows.
+        // The row of the last matrix changes fastest from one row of the result to the next.
         for (i, shape) in tensors.inputs.iter().enumerate().rev() {
             all = all * tensors.at(i, row % shape[0] * columns + column);
             row /= shape[0];

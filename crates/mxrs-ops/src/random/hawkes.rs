@@ -36,7 +36,8 @@ impl Formula for Hawkes {
 
     fn infer_shape(_: &NoParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
         let mut sizes = [None; 3];
-        // The second round spreads what the first has found.
+        // The first round collects the sizes from all tensors. The second one gives them to the tensors that were visited
+        // too early.
         for _ in 0..2 {
             let outputs = outputs.iter_mut().zip(["output", "output"]).zip([AXES[7], AXES[0]]);
             let inputs = inputs.iter_mut().zip(Self::INPUTS.iter().copied()).zip(AXES);

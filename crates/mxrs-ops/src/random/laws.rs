@@ -18,7 +18,7 @@ use mxrs_op::{
 };
 use mxrs_types::{Error, PartialShape, Result};
 
-/// The parameters of a distribution, as numbers, with their names.
+/// The parameters of a distribution, given as numbers of the call, with their names.
 trait Given: Parameters {
     type Of: Law;
     const NAMES: &'static [&'static str];
@@ -286,7 +286,7 @@ fn sampled<S: Sampled>() -> OpDef {
                 attrs: attrs.iter().copied().collect(),
                 ..Sample::plain(name, &vec![shape; S::INPUTS.len()])
             };
-            // These numbers are parameters of every distribution.
+            // Every distribution accepts numbers from these ranges as its parameters.
             let fill = |mut sample: Sample| {
                 let fills = [Fill::Uniform(0.1, 0.4), Fill::Uniform(0.5, 0.9)];
                 sample.inputs.iter_mut().zip(fills).for_each(|(input, fill)| input.fill = fill);

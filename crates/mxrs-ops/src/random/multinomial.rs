@@ -1,8 +1,9 @@
-//! Draws places with given probabilities. Data `[n, k]` holds n distributions over k places, or `[k]` one; `shape` (s) gives
-//! `[n, s]`, with s draws of each; without a shape there is one draw of each, `[n]`, or `[1]`. With `get_prob` a second
-//! output holds the logarithms of the probabilities of the draws.
+//! Draws classes with given probabilities. Data `[n, k]` holds n distributions over k classes, or `[k]` a single one. With a
+//! `shape` (s), the result `[n, s]` holds s draws from each distribution; without a shape there is one draw from each:
+//! `[n]`, or `[1]`. With `get_prob` a second output holds the logarithms of the probabilities of the draws.
 //!
-//! Gradient: with `get_prob`, that of the logarithms: 1 / probability, summed over the draws of a place.
+//! Gradient: with `get_prob`, the logarithms have a gradient. A class gets 1 / probability times `ograd`, summed over its
+//! draws.
 //!
 //! MXNet: `_sample_multinomial`, also `sample_multinomial`. Dtypes: f32 f64 f16 bf16; draws as `dtype` says.
 
@@ -21,7 +22,7 @@ use mxrs_op::{
 use mxrs_types::{DType, Error, PartialShape, Result};
 
 op_enum! {
-    /// Element type of places.
+    /// Element type of the drawn classes.
     pub enum DrawDtype { U8 = "uint8", I32 = "int32", F16 = "float16", F32 = "float32", F64 = "float64" }
 }
 

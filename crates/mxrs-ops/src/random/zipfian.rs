@@ -1,6 +1,7 @@
-//! Distinct classes of a log-uniform distribution: class `k` of `range_max` has the probability `ln((k + 2) / (k + 1)) /
-//! ln(range_max + 1)`, approximately. A shape (n, m) gives `[n, m]`, where each row holds m distinct classes in the order in which
-//! they were drawn, and `[n]`, how often was drawn for each row.
+//! Draws distinct classes of a log-uniform distribution: class `k` of `range_max` has the probability
+//! `ln((k + 2) / (k + 1)) / ln(range_max + 1)`, approximately. A shape (n, m) gives two outputs: `[n, m]`, where each row
+//! holds m distinct classes in the order in which they were drawn; and `[n]`, the number of draws that each row needed,
+//! repeated classes included.
 //!
 //! Gradient: none, because there is nothing to differentiate.
 //!

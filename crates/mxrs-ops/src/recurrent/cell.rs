@@ -24,7 +24,7 @@ pub struct Cell<'a> {
     pub mode: RnnMode,
     /// All parameters of the call.
     pub parameters: &'a [f64],
-    /// Where those of this direction are.
+    /// Where the weights of this direction are in `parameters`.
     pub weights: &'a Weights,
     /// Number of input features.
     pub n_input: usize,
@@ -38,7 +38,7 @@ pub struct Cell<'a> {
     pub clip_nan: bool,
 }
 
-/// What one step keeps for the way back.
+/// What a forward step keeps for the backward pass.
 pub struct Step {
     x: Vec<f64>,
     h: Vec<f64>,
@@ -54,18 +54,18 @@ pub struct Step {
     hidden: Vec<f64>,
 }
 
-/// Gradients that steps add to.
+/// The gradients to which the steps of a backward pass add.
 pub struct Gradients<'a> {
-    /// Of all parameters of the call.
+    /// The gradients of all parameters of the call.
     pub parameters: &'a mut [f64],
-    /// Of the state.
+    /// The gradient of the state.
     pub h: Vec<f64>,
-    /// Of the cell state of an LSTM.
+    /// The gradient of the cell state of an LSTM.
     pub c: Vec<f64>,
 }
 
 impl Cell<'_> {
-    /// Rows `W x + b` of the weight at `weight` with `n` columns.
+    /// Computes `W x + b` for all gates. W begins at position `weight` of the parameters, and b at position `bias`.
     fn product(&self, weight: usize, bias: usize, x: &[f64]) -> Vec<f64> {
         let rows = self.mode.n_gates() * self.n_hidden;
         let row = |row: usize| {

@@ -7,12 +7,12 @@ use crate::numeric;
 use mxrs_op::{OpParams, RefInput, RefOutput, RunMode};
 use mxrs_types::{Error, Result};
 
-/// The numbers of a call.
+/// The inputs of a call as `f64`, and its sizes.
 struct Numbers {
     data: Vec<f64>,
     parameters: Vec<f64>,
     state: Vec<f64>,
-    /// Empty, except for an LSTM.
+    /// The cell state of an LSTM; empty for other cells.
     cell: Vec<f64>,
     lengths: Vec<usize>,
     n_steps: usize,
@@ -47,7 +47,8 @@ impl Numbers {
         })
     }
 
-    /// The weights of all layers and directions, in this order.
+    /// Where the weights of all layers and directions are in the parameters: those of a layer's directions follow each
+    /// other.
     fn weights(&self, params: &RnnParams) -> Vec<Weights> {
         let (hidden, state) = (params.state_size as usize, params.n_state());
         let rows = params.mode.n_gates() * hidden;
@@ -78,7 +79,7 @@ impl Numbers {
     }
 }
 
-/// What a pass over all layers keeps.
+/// What a forward pass over all layers returns and keeps for the backward pass.
 struct Pass {
     /// The outputs of the last layer.
     out: Vec<f64>,

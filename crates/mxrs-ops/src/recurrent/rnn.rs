@@ -69,7 +69,7 @@ op_params! {
     }
 }
 
-/// The largest sizes, which keep products from overflowing.
+/// The largest value of a size parameter. With it, products of sizes do not overflow.
 const MAX_SIZE: u32 = 1 << 20;
 
 impl RnnParams {
@@ -87,7 +87,7 @@ impl RnnParams {
         self.projection_size.and_then(|size| usize::try_from(size).ok()).unwrap_or(self.state_size as usize)
     }
 
-    /// Whether there are factors of dropped elements.
+    /// Whether a call has an output with the factors by which dropout multiplies elements.
     pub fn drops(&self) -> bool {
         self.p > 0.0 && self.num_layers > 1
     }

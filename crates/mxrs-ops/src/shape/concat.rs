@@ -104,7 +104,8 @@ fn backward() -> OpDef {
         summary: "splits ograd like the arguments",
         inputs: InputNames::ByParams {
             all: &["ograd", "data"],
-            // The list is made before the number is checked, so it has at most one name more than a call may have.
+            // Parameters are parsed before the number of inputs is checked. The limit keeps an invalid number from making a
+            // huge list.
             chosen: |params| {
                 let n_data = count(params).min(mxrs_op::MAX_TENSORS);
                 std::iter::once("ograd").chain(std::iter::repeat_n("data", n_data)).collect()

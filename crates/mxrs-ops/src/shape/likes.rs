@@ -1,7 +1,7 @@
-//! Operators that take only the shape of an input: `reshape_like` has the elements of lhs under the shape of rhs, or with the
-//! axes `lhs_begin` to `lhs_end` replaced by the axes `rhs_begin` to `rhs_end` of rhs; `_identity_with_attr_like_rhs` is lhs,
-//! whose shape is that of rhs; `_contrib_arange_like` gives evenly spaced numbers, as many as data has elements, in its
-//! shape, or as many as an axis has.
+//! Operators that read only the shape of one of their inputs. `reshape_like` gives lhs the shape of rhs; or, with
+//! `lhs_begin`, `lhs_end`, `rhs_begin` and `rhs_end`, replaces a range of lhs's axes by a range of rhs's axes.
+//! `_identity_with_attr_like_rhs` returns lhs, whose shape is that of rhs. `_contrib_arange_like` gives evenly spaced
+//! numbers: one for each element of data, in data's shape, or one for each position along `axis`.
 //!
 //! Gradient: of lhs; that of `_contrib_arange_like` is zero.
 //!

@@ -1,6 +1,7 @@
-//! Flat positions of points, and points of flat positions: `_ravel_multi_index` takes `[m, s]` and gives `[s]`, with
-//! `out[j] = Σ data[i, j] · stride[i]` for the strides of `shape`, which has m sizes; `_unravel_index` is its inverse.
-//! `_contrib_index_array` gives the index of each element of data, of the axes `axes` or of all, as its last axis.
+//! Converts between flat positions and indices. `_ravel_multi_index` takes m rows of indices `[m, s]` and gives the
+//! positions `[s]`: `out[j] = Σ data[i, j] · stride[i]`, with the strides of the parameter `shape`, which has m sizes.
+//! `_unravel_index` is its inverse. `_contrib_index_array` gives the index of each element of data along the axes `axes`, or
+//! along all axes; its last axis holds the numbers of an index.
 //!
 //! Gradient: 0.
 //!

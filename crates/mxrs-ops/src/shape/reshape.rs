@@ -41,8 +41,8 @@ pub fn define() -> OpDef {
     }
 }
 
-/// The result of matching codes with the axes of the input. Copied, merged and split axes are settled; the product of
-/// the remaining sizes of the input must equal that of the remaining sizes of the result.
+/// The result of matching codes with the axes of the input. The sizes of copied, merged and split axes are known to agree.
+/// For the axes that remain, the product of the sizes of the input must equal the product of the sizes of the result.
 #[derive(Default)]
 struct Matched {
     out: Vec<Option<usize>>,

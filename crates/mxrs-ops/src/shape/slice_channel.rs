@@ -43,7 +43,8 @@ pub fn define() -> OpDef {
         gradient: Gradient::By(gradient),
         moves: Moves::Parts(|params, inputs, outputs| {
             let axis = i64::from(params.get::<SliceChannelParams>().axis);
-            // The size of the axis may be left out of the outputs, but then it is 1.
+            // With `squeeze_axis` the outputs lack the axis, which has size 1 in each part. The lengths are right in both
+            // cases.
             let (outer, lens) = along::lens(outputs, resolve_axis(axis, inputs[0].ndim(), "data")?);
             Ok(Some(along::cut(outer, &lens)))
         }),

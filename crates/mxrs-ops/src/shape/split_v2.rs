@@ -218,7 +218,7 @@ fn join<K: Kind>(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefO
 }
 
 fn samples() -> Vec<Sample> {
-    // The two axes that the operators cut have equal sizes.
+    // The operators split different axes. Their samples are shared, so both axes have the same size.
     let of = |name, indices: &str, more: &[(&str, &str)], shape: &[usize]| {
         let attrs = [("axis", "2"), ("indices", indices)].into_iter().chain(more.iter().copied());
         Sample { attrs: attrs.collect(), ..Sample::plain(name, &[shape]) }

@@ -1,5 +1,5 @@
-//! Resizes an image by bilinear interpolation: data `[n, c, h, w]` gives `[n, c, oh, ow]`. With `align_corners` the corner
-//! pixels of both images coincide; otherwise, pixels are areas.
+//! Resizes an image by bilinear interpolation: data `[n, c, h, w]` gives `[n, c, oh, ow]`. With `align_corners` the centers
+//! of the corner pixels of both images coincide; without it, the outer borders of the corner pixels coincide.
 //!
 //! Gradient: of data. `like`, of which only the shape matters, has none.
 //!

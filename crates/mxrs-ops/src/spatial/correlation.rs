@@ -53,7 +53,7 @@ impl CorrelationParams {
         Ok(())
     }
 
-    /// Displacements on each side of 0.
+    /// Number of displacements on each side of 0 on an axis.
     fn radius(&self) -> usize {
         (self.max_displacement / self.stride2) as usize
     }

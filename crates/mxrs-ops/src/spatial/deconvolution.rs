@@ -136,7 +136,7 @@ impl Formula for Deconvolution {
         let points: usize = out[2..].iter().product();
         let (plane, mut point) = (part / points, part % points);
         let (image, filter) = (plane / out[1], plane % out[1]);
-        // For each axis, the places of data and of the kernel that meet in this element.
+        // For each axis, the pairs of a position in data and a position in the kernel whose products add to this element.
         let mut meetings: Vec<Vec<[usize; 2]>> = Vec::new();
         for axis in (0..window.ndim()).rev() {
             let at = point % out[axis + 2] + params.extent(&window, axis, data[axis + 2])?[1];

@@ -1,11 +1,13 @@
-//! Convolutions whose windows are deformed: each element of a window is read at its place plus an offset, interpolated bilinearly;
-//! `_contrib_DeformableConvolution` (Dai et al. 2017, arXiv:1703.06211), and `_contrib_ModulatedDeformableConvolution`, which also
-//! multiplies it by an element of a mask (Zhu et al. 2018, arXiv:1811.11168).
+//! Convolutions whose windows are deformed: each element of a window is read at its place plus an offset that is an input,
+//! and interpolated bilinearly. `_contrib_DeformableConvolution` is from Dai et al. 2017, arXiv:1703.06211.
+//! `_contrib_ModulatedDeformableConvolution` also multiplies each value by an element of a mask (Zhu et al. 2018,
+//! arXiv:1811.11168).
 //!
-//! Shapes: data `[n, c, h, w]`, offset `[n, g · 2 · kh · kw, oh, ow]`, where vertical and horizontal offsets alternate, mask `[n, g ·
-//! kh · kw, oh, ow]`, weight `[o, c / groups, kh, kw]`, bias `[o]` unless `no_bias`, out `[n, o, oh, ow]`; `g` is
-//! `num_deformable_group`, each of which deforms as many channels. Pixels outside data count as 0; the first
-//! operator counts every place outside as 0, and repeats the last row and column up to the border.
+//! Shapes: data `[n, c, h, w]`, offset `[n, g · 2 · kh · kw, oh, ow]`, where vertical and horizontal offsets alternate, mask
+//! `[n, g · kh · kw, oh, ow]`, weight `[o, c / groups, kh, kw]`, bias `[o]` unless `no_bias`, out `[n, o, oh, ow]`. The c
+//! channels are split into g = `num_deformable_group` parts of equal size, and each part has its own offsets. The first
+//! operator reads 0 at places outside data, and repeats the last row and column up to the border. The second one
+//! interpolates as if data were surrounded by pixels of value 0.
 //!
 //! Gradient: of all inputs. MXNet has none of the second operator on a CPU.
 //!
@@ -92,7 +94,7 @@ struct Call {
     has_bias: bool,
 }
 
-/// What distinguishes the operators.
+/// The properties in which the operators that are defined here differ from each other.
 trait Deformable: Parameters {
     const BACKWARD: &'static str;
     const IS_MODULATED: bool;
@@ -292,8 +294,8 @@ impl<P: Deformable> Formula for Deformed<P> {
     }
 }
 
-/// The value between the pixels of an image that begins at `start`; `None` outside the image. Beyond the centers of the last row
-/// and column, the value is that of the last one.
+/// The image that begins at `start`, interpolated at a place between pixels; `None` outside the image. Beyond the centers of
+/// the last row and column, the value is that of the last row or column.
 fn interpolated<T: Number>(
     tensors: &Tensors<'_, T>,
     start: usize,
@@ -304,7 +306,7 @@ fn interpolated<T: Number>(
     if !is_inside(y, height) || !is_inside(x, width) {
         return None;
     }
-    // The pixel before a position, the one after it, and the weight of the latter.
+    // The pixel before a position, the pixel after it, and the weight of the pixel after it.
     let around = |at: T, size: usize| {
         let low = at.value().floor();
         match low as usize {

@@ -1,11 +1,12 @@
-//! Resizes images `[h, w, c]` or batches `[n, h, w, c]` with OpenCV's interpolations and rounding: each axis has, for each position
-//! of the result, positions of the image with weights (`Tap`), and an element is the sum over the taps of both axes.
+//! Resizes images `[h, w, c]` or batches `[n, h, w, c]` with OpenCV's interpolations and rounding. On each axis, a position
+//! of the result has a `Tap`: some positions of the image, each with a weight. An element of the result is the sum of the
+//! pixels at the taps of its row and its column, times both weights.
 //!
 //! `interp` is 0 for the nearest pixel, 1 for linear interpolation, 2 for cubic interpolation (Keys' with -3/4), 3 for the mean of
 //! the covered area, or nearly linear interpolation if the image grows, 4 for a Lanczos window of eight pixels. `size` is (width,
 //! height), or the size of both; with `keep_ratio` the size of the shorter side.
 //!
-//! Gradient: of floats, the transposed sums. MXNet has none.
+//! Gradient: of float images, by the transposed sums. MXNet has none.
 //!
 //! MXNet: `_image_resize`, also `_npx__image_resize`. Dtypes: u8 f32 f64.
 
@@ -30,11 +31,11 @@ op_params! {
     }
 }
 
-/// The largest size of a side of the result. Each position has taps that take a hundred times the memory of a pixel, so a few
-/// bytes of a file could ask for more memory than the result itself.
+/// The largest size of a side of the result. The taps of one position take a hundred times the memory of a pixel. Without
+/// this limit, a small symbol file could demand more memory than the result itself takes.
 const MOST: usize = 1 << 20;
 
-/// Interpolation between pixels.
+/// The method of interpolation between pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Nearest,
@@ -85,9 +86,10 @@ struct Tap {
     weights: Vec<f32>,
 }
 
-/// The taps of an axis. `is_column` says that the axis is that of the columns, and `shrinks` that no axis grows.
+/// The taps of an axis. `is_column` says that the axis is that of the columns. `shrinks` says that the result is not larger
+/// than the image on any axis.
 fn taps(way: Way, n_in: usize, n_out: usize, is_column: bool, shrinks: bool) -> Vec<Tap> {
-    // OpenCV computes steps in this way, which decides how positions are rounded.
+    // OpenCV computes the step with these two divisions. Another formula could round a position to another pixel.
     let step = 1.0 / (n_out as f64 / n_in as f64);
     let last = n_in as i64 - 1;
     let clamped = |first: i64, n: i64| (first..first + n).map(|i| i.clamp(0, last) as usize).collect::<Vec<usize>>();
@@ -173,7 +175,7 @@ impl Plan {
         let way = match params.way()? {
             // An image of the same size is copied.
             _ if image == result => Way::Nearest,
-            // OpenCV takes the mean of four pixels if an image is halved.
+            // OpenCV takes the mean of four pixels if both sides of an image are halved.
             Way::Linear if is_half => Way::Area,
             way => way,
         };

@@ -80,7 +80,7 @@ impl Formula for PsroiPooling {
         let (column, row, channel) = (part % size, part / size % size, part / (size * size) % channels);
         let roi = &tensors.values(1)[part / (size * size * channels) * 5..][..5];
         let Some(image) = image_of(roi[0], data[0])? else { return Ok(()) };
-        // MXNet computes the bins in float32, which decides where their bounds are rounded to.
+        // Bins are computed in float32 as in MXNet, because rounding decides to which pixels their bounds are moved.
         let range = |first: f64, last: f64, bin: usize, n: usize| {
             let first = (first as f32).round() * params.spatial_scale;
             let last = ((last as f32).round() + 1.0) * params.spatial_scale;

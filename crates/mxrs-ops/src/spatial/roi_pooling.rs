@@ -88,7 +88,7 @@ impl Formula for RoiPooling {
         let (plane, bin) = (part / (out[2] * out[3]), part % (out[2] * out[3]));
         let roi = &tensors.values(1)[plane / out[1] * 5..][..5];
         let Some(image) = image_of(roi[0], data[0])? else { return Ok(()) };
-        // MXNet computes the bins in float32, which decides where their bounds are rounded to.
+        // Bins are computed in float32 as in MXNet, because rounding decides to which pixels their bounds are moved.
         let range = |first: f64, last: f64, bin: usize, n_bins: usize, size: usize| {
             let [first, last] = [first, last].map(|at| (at as f32 * params.spatial_scale).round());
             let step = (last - first + 1.0).max(1.0) / n_bins as f32;

@@ -167,7 +167,7 @@ impl Formula for UpSampling {
 fn interpolated<T: Number>(scale: usize, tensors: &Tensors<'_, T>, plane: usize, at: [usize; 2]) -> T {
     let (data, weight) = (&tensors.inputs[0], &tensors.inputs[1]);
     let pad = scale / 2;
-    // The rows, or columns, of data and of the kernel that meet in row, or column, `at` of the output.
+    // The pairs of a row (or column) of data and one of the kernel whose products add to row (or column) `at` of the output.
     let meeting = |at: usize, size: usize, n_kernel: usize| {
         (0..size).filter_map(move |i| {
             let offset = (at + pad).checked_sub(i * scale).filter(|offset| *offset < n_kernel)?;

@@ -49,7 +49,7 @@ fn define<F: BinaryFn, const REVERSED: bool>() -> OpDef {
     }
 }
 
-/// The gradient of the tensor as an expression, or for numbers as a number.
+/// The gradient of the tensor: an expression if `T` is a symbolic number, and a value if `T` is a plain number.
 fn back<F: BinaryFn, T: super::Real, const REVERSED: bool>(g: T, x: T, scalar: T) -> T {
     if REVERSED { F::by_rhs(g, scalar, x) } else { F::by_lhs(g, x, scalar) }
 }

@@ -1,6 +1,6 @@
 //! Functions of `f64` that neither the standard library nor `libm` has, or that MXNet defines in another way.
 
-/// The gamma function; NaN for negative integers and for 0 of either sign infinity.
+/// The gamma function. It is NaN for negative integers, and infinity with the sign of `x` for 0.
 pub fn gamma(x: f64) -> f64 {
     libm::tgamma(x)
 }

@@ -7,7 +7,8 @@
 //!
 //! - `by_data(g, x) = …` or `by_out(g, y) = …`: the gradient of data, from the gradient `g` of out and from data or out. It
 //!   is one kernel, of the operator `_backward_<name>`. Without either, the gradient is zero.
-//! - `with calls`: the gradient is made of calls instead, because it is a single call.
+//! - `with calls`: the formula of the gradient is a single operation, so it becomes a call of the operator for that
+//!   operation, without an operator `_backward_<name>`.
 //! - `int(x) = …`: the formula for integers, of which results keep the low bits. Without it, integers are computed in
 //!   floats, truncated, and saturate.
 //! - `with follows`: mixed precision computes the function in the type of its input. `with float16` and `with bfloat16`: it

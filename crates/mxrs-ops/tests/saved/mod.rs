@@ -97,7 +97,7 @@ fn losses_are_the_operators_that_ignore_the_gradient_of_their_output() {
                 assert!(!is_loss, "{}", op.name);
                 continue;
             };
-            // The gradient 0 ignores it too.
+            // An operator with gradient 0 does not read the gradient of its output either, but it is not a loss.
             let is_zero = scope.called.iter().all(|name| name == "zeros_like" || name == "_zeros");
             assert_eq!(is_loss, !scope.reads_out_grad && !is_zero, "{}, {}", op.name, sample.name);
             losses.extend(is_loss.then_some(op.name));

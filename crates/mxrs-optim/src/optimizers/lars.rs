@@ -1,4 +1,4 @@
-//! LARS: SGD with a learning rate for each layer, `lr · eta · |w| / (|g| + wd · |w| + eps)`, but simply `lr` if the
+//! LARS: SGD with a learning rate for each layer, `lr · eta · |w| / (|g| + wd · |w| + eps)`, but only `lr` if the
 //! parameter's name ends in `gamma`, `beta` or `bias`, or if a norm is 0. You, Gitman and Ginsburg, arXiv:1708.03888.
 //!
 //! By default, only names that end in `_weight` have a weight decay. With `momentum_correction`, the momentum is

@@ -30,7 +30,8 @@ impl Value for WarmupStrategy {
     const EXPECTED: &'static str = "linear, power2, sqrt or lars";
 
     fn parse(text: &str) -> Option<Self> {
-        // Descriptions and files of states have the names of the variants.
+        // Upper case is accepted, because descriptions and files of states contain the names of the variants, such as
+        // `Power2`.
         Some(match text.to_ascii_lowercase().as_str() {
             "linear" => Self::Linear,
             "power2" => Self::Power2,

@@ -1,11 +1,12 @@
-//! A schedule that counts updates from another number: for trainings whose earlier epochs had other numbers of updates.
+//! A schedule that counts updates from another number than the optimizer. It is for trainings whose earlier epochs had other
+//! numbers of updates.
 
 use super::LrScheduler;
 use std::sync::Arc;
 
-/// The setting of a description with [`Shifted::from`].
+/// The name of the setting for [`Shifted::from`] in a description.
 pub(super) const FROM: &str = "counted_from";
-/// The setting of a description with [`Shifted::to`].
+/// The name of the setting for [`Shifted::to`] in a description.
 pub(super) const TO: &str = "counted_as";
 
 /// A schedule for an optimizer that has counted `from` updates where the schedule has counted `to`.
@@ -22,11 +23,11 @@ pub(super) const TO: &str = "counted_as";
 /// ```
 #[derive(Clone, Debug)]
 pub struct Shifted {
-    /// The schedule.
+    /// The schedule that counts updates in its own way.
     pub schedule: Arc<dyn LrScheduler>,
-    /// A number of updates of the optimizer.
+    /// The number of updates that the optimizer has counted at some point of the training.
     pub from: u64,
-    /// The number of the schedule at the same point of the training.
+    /// The number of updates that the schedule has counted at the same point.
     pub to: u64,
 }
 
@@ -53,7 +54,7 @@ impl LrScheduler for Shifted {
         self.schedule.has_steps(self.counted(num_update))
     }
 
-    /// Those of the schedule, and both numbers.
+    /// The name and the settings of the inner schedule, and both numbers.
     fn describe(&self) -> (&'static str, Vec<(&'static str, String)>) {
         let (name, mut settings) = self.schedule.describe();
         settings.extend([(FROM, self.from.to_string()), (TO, self.to.to_string())]);

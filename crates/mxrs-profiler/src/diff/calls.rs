@@ -8,9 +8,9 @@ use serde::Deserialize;
 use std::hash::Hasher;
 use std::path::Path;
 
-/// The most calls of one trace.
+/// The most calls that are read from one trace.
 const MOST_CALLS: usize = 20_000_000;
-/// The most begins that wait for their ends.
+/// The most begin events that may wait for their end events.
 const MOST_OPEN: usize = 1 << 20;
 
 /// A call of an operator.
@@ -18,16 +18,16 @@ const MOST_OPEN: usize = 1 << 20;
 pub(super) struct Call {
     pub(super) begin_us: f64,
     pub(super) us: f32,
-    /// The operator and the node, a number of [`Groups`].
+    /// The operator and the node, as a number that [`Groups`] has given to this pair.
     pub(super) group: u32,
 }
 
-/// The calls of one trace, in the order of their begins.
+/// The calls of one trace, in the order in which they begin.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) calls: Vec<Call>,
     pub(super) footer: Footer,
-    /// The number of begins without an end, and ends without a begin.
+    /// The number of begin events without an end, and of end events without a begin.
     pub(super) n_unpaired: usize,
 }
 
@@ -56,7 +56,7 @@ struct Arguments {
     node: Loose,
 }
 
-/// A begin that waits for its end.
+/// A begin event that waits for its end event.
 struct Open {
     operator: String,
     group: u32,
@@ -66,7 +66,7 @@ struct Open {
 #[derive(Default)]
 struct Pairing {
     calls: Vec<Call>,
-    /// By process and thread.
+    /// The open begin events, by process and thread.
     open: FxHashMap<(u64, u64), Vec<Open>>,
     n_open: usize,
     n_unpaired: usize,
@@ -113,8 +113,8 @@ impl Pairing {
         Ok(())
     }
 
-    /// Ends the innermost open call of this name, or of any name if the event does not have one. Calls that were open inside
-    /// it have no end.
+    /// Ends the innermost open call of this name, or of any name if the event does not have one. Calls that are still open
+    /// inside it count as calls without an end.
     fn end(&mut self, thread: (u64, u64), name: Option<&str>, at_us: f64, path: &Path) -> Result<()> {
         let stack = self.open.get_mut(&thread);
         let fits = |open: &Open| name.is_none_or(|name| name == open.operator);
@@ -147,7 +147,7 @@ fn limit(path: &Path, value: usize, max: usize, what: &str) -> Error {
     Error::new(ErrorKind::Format { path: Some(path.into()), offset: None, kind, context: what.to_owned() })
 }
 
-/// A number for a process or thread, which is a number or a text.
+/// A number that stands for a process or thread. In a trace, these are given by a number or a text.
 fn key(value: &Loose) -> u64 {
     match value {
         Loose::Whole(number) => *number,

@@ -1,32 +1,37 @@
-//! The level of each node in a run: what a call takes if other programs do not disturb it. Steps 1 and 2 of `model`.
+//! The level of each node in a run: what a call takes if other programs do not disturb it. These are steps 1 and 2 of the
+//! list in `model`.
 
 use super::model::{FEWEST, MANY_NODES};
 use super::robust::{OF_CLIPPED, clip, faster_half, faster_half_variance, median, quantile, quantile_error, variance};
 use super::series::Unit;
 
-/// Iterations are left out if the machine was slower than at its best by more than this.
+/// An iteration is left out if its log time is larger than at the machine's best speed by more than this.
 const CALM: f64 = 0.25;
-/// The quantile that is the level in noisy runs, and the rank that it has at least: below it one fast call would decide.
+/// In noisy runs, the level of a node is this quantile of its times. It is at least at rank `LOWEST_RANK`, so that a single
+/// fast call does not decide.
 const LOW: f64 = 0.1;
 const LOWEST_RANK: f64 = 2.5;
-/// Runs are noisy if the standard deviation of the values below the median is larger than this.
+/// A run is noisy if the standard deviation of a typical node, estimated from the values below its median, is larger than
+/// this.
 const NOISY: f64 = 0.2;
-/// In a quiet run, a node is disturbed if its noise is this many times that of the median node.
+/// In a quiet run, a node counts as disturbed if its noise is this many times that of a typical node.
 const UNUSUAL: f64 = 2.0;
-/// The number of values that the median variance of all nodes is worth, compared with those of a node.
+/// The weight of the median variance of all nodes when it is averaged with the variance of one node, as a number of values.
 const PRIOR_VALUES: f64 = 4.0;
 
-/// The iteration and the logarithm of the time of each call of a unit.
+/// The calls of a unit: the iteration of each call, and the logarithm of its time.
 type Values = Vec<(u32, f64)>;
 
-/// A unit in one run.
+/// A unit (the corresponding calls of a node) in one run. `level` is the logarithm of its undisturbed time.
 pub(super) struct Level {
     pub(super) level: f64,
-    /// By iteration, without the level and the drift of the machine, limited.
+    /// For each call, the iteration and what is left of the logarithm of its time without the level and the drift of the
+    /// machine. Outliers are limited.
     pub(super) residuals: Values,
     /// The variance of the level; `None` for a single value.
     pub(super) variance: Option<f64>,
-    /// The standard deviation of the values below the median; in quiet runs, 0 unless it is unusually large.
+    /// The standard deviation, estimated from the values below the median. In quiet runs it is 0 unless it is unusually
+    /// large.
     pub(super) noise: f64,
 }
 
@@ -56,12 +61,12 @@ fn drift(units: &[Unit], run: usize, n_iterations: usize) -> Vec<f64> {
             values.iter().for_each(|(at, value)| distances[*at as usize].push(value - fast));
         }
     }
-    // Few nodes do not show what they have in common.
+    // With few nodes, the median does not tell the machine's speed from the nodes' own variation, so no drift is subtracted.
     let drift = |distances: &mut Vec<f64>| if distances.len() >= MANY_NODES { median(distances) } else { 0.0 };
     distances.iter_mut().map(drift).collect()
 }
 
-/// The drift up to which iterations are calm; `None` if few are.
+/// The largest drift of an iteration that counts as calm. `None` if too few iterations are calm.
 fn limit(drift: &[f64]) -> Option<f64> {
     let mut by_speed = drift.to_vec();
     by_speed.sort_unstable_by(f64::total_cmp);
@@ -70,14 +75,14 @@ fn limit(drift: &[f64]) -> Option<f64> {
     }
     let limit = quantile(&by_speed, LOW) + CALM;
     if drift.len() < 2 * FEWEST {
-        // Of a short run, the fastest iterations are kept in any case.
+        // In a short run, some of the fastest iterations are kept in any case, so that values remain.
         return Some(limit.max(by_speed[drift.len().min(FEWEST) - 1]));
     }
     let n_calm = by_speed.partition_point(|drift| *drift <= limit);
     (n_calm >= FEWEST.max(drift.len() / 4)).then_some(limit)
 }
 
-/// The values of each unit without the drift, in iterations with at most this drift.
+/// The values of each unit without the drift, from the iterations whose drift is at most `limit`.
 fn without(units: &[Unit], run: usize, drift: &[f64], limit: f64) -> Vec<Values> {
     let of_unit = |unit: &Unit| {
         let values = unit.sides[run].values.iter();
@@ -93,20 +98,20 @@ fn sorted(values: &[(u32, f64)]) -> Vec<f64> {
     values
 }
 
-/// The standard deviation of normally distributed values, from those below the median: a tenth of all is below it by more than
-/// 1.28 standard deviations.
+/// The standard deviation of values that are assumed to be normally distributed, estimated from those below the median. A
+/// tenth of normally distributed values is more than 1.28 standard deviations below the median.
 fn below_median(sorted: &[f64]) -> f64 {
     (quantile(sorted, 0.5) - quantile(sorted, 0.1)) / 1.28
 }
 
-/// The usual standard deviation of the values of a unit that are below its median.
+/// The standard deviation of a typical unit, estimated from the values below the median.
 fn noise(units: &[Values]) -> f64 {
     let long = units.iter().filter(|values| values.len() >= FEWEST);
     let mut noises: Vec<f64> = long.map(|values| below_median(&sorted(values))).collect();
     if noises.is_empty() { 0.0 } else { median(&mut noises) }
 }
 
-/// The values without their usual value, limited.
+/// Subtracts the level `usual` from the values, and limits outliers.
 fn residuals(mut values: Values, usual: f64) -> Values {
     let mut residuals: Vec<f64> = values.iter().map(|(_, value)| value - usual).collect();
     clip(&mut residuals);
@@ -151,7 +156,7 @@ fn noisy(units: &[Unit], run: usize, corrected: Vec<Values>) -> Vec<Option<Level
     units.iter().zip(corrected).map(of_unit).collect()
 }
 
-/// Pulls the variances towards their median.
+/// Averages the variance of each unit with the median variance of all units, because few values give a bad estimate.
 fn pull(levels: &mut [Option<Level>]) {
     let n = |level: &Level| level.residuals.len() as f64;
     let mut of_one_value: Vec<f64> =

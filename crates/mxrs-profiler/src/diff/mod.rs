@@ -22,18 +22,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// The smallest change of an operator or a node as a part of the time of the whole run. Smaller ones are not named: a view that
-/// takes 20 nanoseconds more is of no interest.
+/// The smallest change of an operator or a node that is named, as a part of the time of the whole run. Smaller changes do
+/// not matter, such as a view that takes 20 nanoseconds more.
 const LEAST_OF_WHOLE: f64 = 5e-4;
 
-/// What a comparison names.
+/// Which changes a comparison names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// The smallest change to name: 0.03 is 3 %. At least 0, less than 1. A change of less than 0.05 % of the time of the run is
     /// not named in any case.
     pub min_effect: f64,
-    /// The smallest probability of a change to name, from 0.5 to less than 1. For a node the default of 0.9 means 0.99, because
-    /// there are more nodes than operators.
+    /// The smallest probability of a change to name, from 0.5 to less than 1. For a node, the allowed error is a tenth of
+    /// that for an operator, so the default of 0.9 means 0.99: there are more nodes than operators.
     pub certainty: f64,
 }
 
@@ -64,7 +64,8 @@ pub enum Verdict {
 pub struct Side {
     /// The number of calls.
     pub calls: usize,
-    /// The typical time in one iteration in microseconds: the sum of the medians over the calls of an iteration.
+    /// The typical time per iteration in microseconds: the median time of each call of an iteration, added up over its
+    /// calls.
     pub typical_us: f64,
     /// The time of all calls in microseconds.
     pub total_us: f64,
@@ -102,7 +103,7 @@ pub struct Comparison {
     pub iterations: [usize; 2],
     /// The factor by which the machine got slower, estimated from all operators.
     pub machine: f64,
-    /// The range in which that factor is with a probability of 95 %.
+    /// The range in which `machine` is with a probability of 95 %.
     pub machine_interval: [f64; 2],
     /// The operators, those with the largest time first.
     pub operators: Vec<Row>,
@@ -139,8 +140,9 @@ pub fn compare(a: impl AsRef<Path>, b: impl AsRef<Path>, options: Options) -> Re
     compare_pairs(&[[a.as_ref(), b.as_ref()]], options)
 }
 
-/// Compares several pairs of traces: each has a run before the change and one after it. Runs that were recorded in turn, one
-/// before and one after, show best what differs between any two runs, so it is not taken for a change.
+/// Compares several pairs of traces. Each pair has a run before the change and a run after it. The runs should be recorded
+/// alternately, one before and one after. The differences between pairs then show how much any two runs differ, so that this
+/// is not taken for a change.
 ///
 /// # Errors
 /// As [`compare`]; and [`mxrs_types::ErrorKind::InvalidValue`] if there is no pair.
@@ -251,7 +253,7 @@ fn conclude(groups: &Groups, runs: [Run; 2], options: Options, mut notes: Vec<St
     Comparison { pairs: 1, iterations, machine, machine_interval: [low, high], operators: rows, nodes, notes }
 }
 
-/// The ranges of units with the same group. Units are in the order of their groups.
+/// The ranges of units that belong to the same group. The units are sorted by their groups.
 fn same_groups(units: &[&Unit]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for (at, unit) in units.iter().enumerate() {
@@ -281,7 +283,8 @@ fn verdict(row: &Row, effect: Option<Effect>, min_effect: f64, certainty: f64) -
         Some(effect) if effect.is_founded && effect.certainty >= certainty => {
             let change = effect.log_ratio.exp_m1();
             let of_whole = row.a.share.max(row.b.share) * change.abs();
-            // A time that is divided by 1.03 changed as much as one that is multiplied by it.
+            // Logarithms are compared, so that a time that is divided by 1.03 counts as changed as much as one that is
+            // multiplied by 1.03.
             match effect.log_ratio.abs() >= min_effect.ln_1p() && of_whole >= LEAST_OF_WHOLE {
                 true if change > 0.0 => Verdict::Slower,
                 true => Verdict::Faster,

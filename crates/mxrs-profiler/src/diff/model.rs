@@ -22,28 +22,31 @@ use super::levels::{self, Level};
 use super::robust::{OF_CLIPPED, clip, mean, mean_variance, median, middle, spread, variance};
 use super::series::Unit;
 
-/// With fewer values of a node, one wild value could be taken for a change.
+/// The fewest values of a node on which a conclusion is based. With fewer values, one outlier could be taken for a change.
 pub(super) const FEWEST: usize = 5;
 
-/// The probability, before a look at the traces, that an operator changed, and that a node did.
+/// The prior probability that an operator changed, and below it the prior probability that a node changed.
 const CHANGED: f64 = 0.04;
 const NODE_CHANGED: f64 = 0.02;
-/// The scale of the changes of operators that change.
+/// The scale of the prior distribution of an operator's change, if it changed: a logarithm of a factor.
 const USUAL_CHANGE: f64 = 0.12;
-/// The scale of the change of the machine's speed from run to run.
+/// The scale of the prior distribution of the change of the machine's speed from run to run.
 pub(super) const MACHINE: f64 = 0.15;
-/// The standard deviation of what differs from run to run without a cause that could be named, of an operator and at least of
-/// a node.
+/// The standard deviation of the difference between two runs without any change, due to unknown causes. It holds for an
+/// operator; for a node it is at least this.
 pub(super) const RUN_TO_RUN: f64 = 0.005;
-/// The degrees of freedom of the distribution of errors. They make large errors more likely than a normal distribution does.
+/// The degrees of freedom of the Student's distribution of errors. With them, large errors are more likely than in a normal
+/// distribution.
 const FREEDOM: f64 = 40.0;
-/// The same of changes, of operators and of the machine: some are very large.
+/// The degrees of freedom of the distribution of changes of operators and of the machine. There are few, because some
+/// changes are very large.
 const FREEDOM_OF_CHANGES: f64 = 2.0;
-/// The logarithms of Γ((ν + 1) / 2) / Γ(ν / 2) / √(ν π) for these ν.
+/// The logarithms of Γ((ν + 1) / 2) / Γ(ν / 2) / √(ν π) for these degrees of freedom ν: the constant factors of the
+/// densities.
 const LOG_FACTOR: f64 = -0.925_19;
 const LOG_FACTOR_OF_CHANGES: f64 = -1.039_72;
 
-/// A Student's distribution of errors.
+/// A Student's distribution of errors, given by its degrees of freedom.
 #[derive(Clone, Copy)]
 pub(super) struct Errors {
     pub(super) freedom: f64,
@@ -51,11 +54,11 @@ pub(super) struct Errors {
     pub(super) log_factor: f64,
 }
 
-/// The errors of a single pair of runs.
+/// The distribution of the errors of a single pair of runs.
 const ERRORS: Errors = Errors { freedom: FREEDOM, log_factor: LOG_FACTOR };
-/// The number of nodes from which differences between nodes can be estimated.
+/// The fewest nodes of an operator from which the differences between its nodes can be estimated.
 pub(super) const MANY_NODES: usize = 5;
-/// The step of the grid for the speed of the machine, and how far it goes beyond the effects.
+/// The step of the grid for the change of the machine's speed, and the margin by which the grid extends beyond the effects.
 const STEP: f64 = 0.002;
 const MARGIN: f64 = 0.5;
 /// The most steps of the grid.
@@ -64,11 +67,11 @@ const MOST_STEPS: f64 = 20_000.0;
 /// The change of an operator or a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effect {
-    /// The logarithm of the ratio of the times, without the change of the machine.
+    /// The logarithm of the ratio of the times, after the change of the machine's speed was subtracted.
     pub(super) log_ratio: f64,
-    /// Its standard error.
+    /// The standard error of `log_ratio`.
     pub(super) error: f64,
-    /// The probability that it is not 0.
+    /// The probability that the operator or node changed, so that its true `log_ratio` is not 0.
     pub(super) certainty: f64,
     /// Whether there are enough values for a conclusion.
     pub(super) is_founded: bool,
@@ -87,14 +90,14 @@ struct Difference {
     effect: f64,
     variance: f64,
     n_values: usize,
-    /// The larger noise of the two runs.
+    /// The larger one of the noises of the two runs.
     noise: f64,
 }
 
 pub(super) struct Model {
     differences: Vec<Option<Difference>>,
     operators: Vec<Option<Effect>>,
-    /// The variance of the effects of the nodes of an operator that all changed alike.
+    /// How much the effects of the nodes of one operator vary if they all changed by the same factor: the variance of this.
     between_nodes: f64,
     machine: f64,
     machine_variance: f64,
@@ -143,7 +146,8 @@ impl Model {
         let n = units.len() as f64;
         let effect = middle(&mut units.iter().map(|unit| unit.effect).collect::<Vec<_>>()) - self.machine;
         let own = units.iter().map(|unit| unit.variance).sum::<f64>() / (n * n);
-        // What disturbs some calls of the node may have reached all of them.
+        // A disturbance that is seen in some calls of the node may have slowed all of them, so the noise adds to the
+        // variance.
         let disturbance = units.iter().map(|unit| unit.noise).fold(0.0, f64::max).powi(2);
         let variance = own + disturbance + self.between_nodes + RUN_TO_RUN.powi(2) + self.machine_variance;
         let certainty = certainty_of_node(effect, variance, ERRORS);
@@ -170,7 +174,8 @@ fn differences(levels: &[Vec<Option<Level>>; 2], operators: &[&[usize]]) -> Vec<
             _ => None,
         });
     }
-    // The variance of units with a single value is that between the nodes of an operator.
+    // For a unit with a single value, the variance is unknown. The variance between the nodes of an operator is used
+    // instead.
     if differences.iter().flatten().any(|difference| difference.variance.is_nan()) {
         let mut distances = Vec::new();
         for members in operators.iter().filter(|members| members.len() >= MANY_NODES) {
@@ -201,7 +206,8 @@ fn between_nodes(operators: impl Iterator<Item = Vec<Difference>>) -> f64 {
     if n_all > 0.0 { (sum / n_all).max(RUN_TO_RUN.powi(2)) } else { RUN_TO_RUN.powi(2) }
 }
 
-/// The variance of what the nodes of an operator have in common in a run; `None` for a single iteration.
+/// The variance of the mean residual of the nodes of an operator in a run, as a measure of disturbances that all nodes
+/// share. `None` for a single iteration.
 fn in_common(levels: &[Option<Level>], members: &[usize]) -> Option<f64> {
     let of_units = members.iter().filter_map(|unit| levels[*unit].as_ref());
     let mut residuals: Vec<(u32, f64)> = of_units.flat_map(|level| level.residuals.iter().copied()).collect();
@@ -213,12 +219,13 @@ fn in_common(levels: &[Option<Level>], members: &[usize]) -> Option<f64> {
     mean_variance(&means)
 }
 
-/// The effect of an operator and its variance.
+/// The effect of an operator and its variance. `posterior` uses them as the operator's vote about the machine's speed.
 fn vote(nodes: &[Difference], in_common: [Option<f64>; 2], between_nodes: f64) -> (f64, f64) {
     let n = nodes.len() as f64;
     let mut effects: Vec<f64> = nodes.iter().map(|node| node.effect).collect();
     let effect = middle(&mut effects);
-    // The differences between many nodes show whether the nodes were disturbed.
+    // With many nodes, the differences between the nodes already contain disturbances. With few nodes, their noise is added
+    // to the variance.
     let is_few = nodes.len() < MANY_NODES;
     let own = |node: &Difference| node.variance + if is_few { node.noise.powi(2) } else { 0.0 };
     let of_nodes = mean(&nodes.iter().map(own).collect::<Vec<_>>()) / n + between_nodes / n;
@@ -236,8 +243,8 @@ fn vote(nodes: &[Difference], in_common: [Option<f64>; 2], between_nodes: f64) -
     (effect, of_nodes.max(of_differences).max(of_course) + RUN_TO_RUN.powi(2))
 }
 
-/// The logarithms of the densities of an effect that is only an error, and of one that is also a change, each multiplied by its
-/// probability. Both are Student's distributions.
+/// The logarithms of two densities of this effect, each multiplied by the prior probability: that the effect is only an
+/// error, and that it is a change with an error. Both are Student's distributions.
 fn hypotheses(effect: f64, variance: f64, changed: f64, errors: Errors) -> [f64; 2] {
     let density = |variance: f64, freedom: f64, log_factor: f64| {
         log_factor - 0.5 * variance.ln() - 0.5 * (freedom + 1.0) * (effect * effect / variance / freedom).ln_1p()
@@ -247,21 +254,23 @@ fn hypotheses(effect: f64, variance: f64, changed: f64, errors: Errors) -> [f64;
     [(1.0 - changed).ln() + same, changed.ln() + different]
 }
 
-/// The probability that a node with this effect, without that of the machine, changed.
+/// The probability that a node with this effect changed. The change of the machine's speed was already subtracted from the
+/// effect.
 pub(super) fn certainty_of_node(effect: f64, variance: f64, errors: Errors) -> f64 {
     let [same, changed] = hypotheses(effect, variance, NODE_CHANGED, errors);
     1.0 / (1.0 + (same - changed).exp())
 }
 
-/// The mean and the variance of the change of the machine's speed, and the probability that each operator changed.
-/// `usual` is the scale of the change of the machine.
+/// The mean and the variance of the change of the machine's speed, and the probability that each operator changed. `usual`
+/// is the scale of the prior distribution of the machine's change.
 pub(super) fn posterior(votes: &[Option<(f64, f64)>], usual: f64, errors: Errors) -> (f64, f64, Vec<f64>) {
     let effects = || votes.iter().flatten().map(|(effect, _)| *effect);
     let lowest = effects().fold(0.0, f64::min) - MARGIN;
     let highest = effects().fold(0.0, f64::max) + MARGIN;
     let step = STEP.max((highest - lowest) / MOST_STEPS);
     let grid: Vec<f64> = (0..=((highest - lowest) / step) as usize).map(|at| lowest + at as f64 * step).collect();
-    // The logarithms of the two hypotheses together.
+    // For one operator and one value of the machine's change: the logarithm of the sum of the densities of both hypotheses,
+    // and the probability that the operator changed.
     let of_vote = |(effect, variance): (f64, f64), machine: f64| {
         let [same, changed] = hypotheses(effect - machine, variance, CHANGED, errors);
         let larger = same.max(changed);

@@ -1,20 +1,20 @@
-//! Statistics that a few wild values do not move. Lists of values are not empty.
+//! Statistics that a few outliers hardly change. The lists of values must not be empty.
 
-/// The number of values to leave out at each end: all but the middle ones of up to eight values, later a quarter. So a third of
-/// the values may be outliers if there are five or more.
+/// The number of values to leave out at each end of a sorted list. Of up to eight values, only the middle one or two remain;
+/// of more values, a quarter is left out at each end. So a third of five or more values may be outliers.
 fn n_trimmed(n: usize) -> usize {
     if n <= 8 { (n - 1) / 2 } else { (n / 4).max(3) }
 }
 
-/// The mean of the middle values. Sorts them.
+/// The mean of the middle values, without those that `n_trimmed` leaves out. Sorts the values.
 pub(super) fn middle(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let cut = n_trimmed(values.len());
     mean(&values[cut..values.len() - cut])
 }
 
-/// The mean of sorted times without the fastest tenth and the slower half; of up to eight, the median. Nearly half of the times
-/// may be too long.
+/// The mean of sorted times without the fastest tenth and the slower half. Of up to eight times, it is the median. The
+/// result is robust if nearly half of the times are too long.
 pub(super) fn faster_half(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     if n <= 8 { quantile(sorted, 0.5) } else { mean(&sorted[n / 10..n.div_ceil(2)]) }
@@ -22,8 +22,8 @@ pub(super) fn faster_half(sorted: &[f64]) -> f64 {
 
 /// The variance of [`faster_half`] of `n` values that each have the variance `of_one`.
 pub(super) fn faster_half_variance(of_one: f64, n: usize) -> f64 {
-    // Compared with the variance of the mean of normally distributed values: the median has π/2 times that, and the mean of
-    // these ranks 1.35 times (`the_variance_of_the_faster_half` simulates it).
+    // The factors compare with the variance of the mean of normally distributed values. The variance of the median is π/2
+    // times as large, and that of the mean of the faster half 1.35 times (simulated in `the_variance_of_the_faster_half`).
     let factor = if n <= 8 { std::f64::consts::FRAC_PI_2 } else { 1.35 };
     of_one * factor / n as f64
 }
@@ -35,8 +35,8 @@ pub(super) fn quantile(sorted: &[f64], part: f64) -> f64 {
     before + (after - before) * place.fract()
 }
 
-/// The standard error of a quantile: half the distance of the quantiles that bound it with one standard error of its rank
-/// (Woodruff 1952).
+/// The standard error of a quantile: half the distance between the two quantiles whose ranks are one standard error of the
+/// rank lower and higher (Woodruff 1952).
 pub(super) fn quantile_error(sorted: &[f64], part: f64) -> f64 {
     let of_rank = (part * (1.0 - part) / sorted.len() as f64).sqrt();
     (quantile(sorted, part + of_rank) - quantile(sorted, part - of_rank)) / 2.0
@@ -49,7 +49,8 @@ pub(super) fn median(values: &mut [f64]) -> f64 {
     f64::midpoint(values[(n - 1) / 2], values[n / 2])
 }
 
-/// The standard deviation that normally distributed values with this median distance from their median have.
+/// The standard deviation, estimated from the median distance of the values from their median, as if they were normally
+/// distributed.
 pub(super) fn spread(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     let center = median(&mut values);
@@ -61,7 +62,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The variance of one value; 0 if there is only one.
+/// The sample variance of the values; 0 if there is only one value.
 pub(super) fn variance(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
@@ -79,11 +80,11 @@ pub(super) fn clip(residuals: &mut [f64]) {
     residuals.iter_mut().for_each(|value| *value = value.clamp(-limit, limit));
 }
 
-/// By how much the variance of clipped values is too small.
+/// The factor that corrects the variance of clipped values, which is too small.
 pub(super) const OF_CLIPPED: f64 = 1.1;
 
-/// The variance of the mean of values in the order of their times, whose neighbors may be similar: that of the means of eight
-/// parts. `None` for fewer than two values.
+/// The variance of the mean of values that are in the order of their times. Neighbors may be correlated, so it is estimated
+/// from the means of eight parts. `None` for fewer than two values.
 pub(super) fn mean_variance(values: &[f64]) -> Option<f64> {
     let n_parts = values.len().min(8);
     if n_parts < 2 {
@@ -118,7 +119,8 @@ mod tests {
         assert!(residuals[3] < 4.0 && residuals[0] == -1.0);
     }
 
-    /// The variance of many means of the faster half of normally distributed values, from a generator with a fixed seed.
+    /// Compares the factor with the variance of many simulated values of `faster_half`, for normally distributed times from
+    /// a generator with a fixed seed.
     #[test]
     fn the_variance_of_the_faster_half() {
         let mut state = 7_u64;
@@ -139,7 +141,7 @@ mod tests {
         }
     }
 
-    /// The standard error of a quantile of uniform values is that of its rank.
+    /// For uniform values, a quantile equals its rank, so the standard errors of both are equal.
     #[test]
     fn quantiles_and_their_errors() {
         let values: Vec<f64> = (0..=100).map(|i| f64::from(i) / 100.0).collect();
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn slow_waves_count_in_the_variance_of_a_mean() {
-        // Independent values of variance 1, and the same values held for 8 steps each.
+        // `fast` has values of variance 1 that change in every step; `slow` holds each value for 8 steps.
         let of_step = |step: usize| if step.is_multiple_of(2) { 1.0 } else { -1.0 };
         let fast: Vec<f64> = (0..64).map(of_step).collect();
         let slow: Vec<f64> = (0..64).map(|i| of_step(i / 8)).collect();

@@ -1,16 +1,17 @@
-//! Finds the iterations of two runs, and which calls of the two correspond.
+//! Finds the iterations in two runs, and which calls of the two runs correspond to each other.
 //!
-//! An iteration begins with the first node that is called equally often in each. The calls of one node in an iteration are
-//! distinguished by their order; so are those of one operator in a trace that does not name nodes, such as MXNet's.
+//! An iteration begins with the first node that is called equally often in all iterations. Several calls of one node in an
+//! iteration are distinguished by their order. In a trace that does not name nodes, such as MXNet's, the calls of one
+//! operator are distinguished in this way.
 
 use super::calls::{Call, Run};
 use super::model::FEWEST;
 use super::robust::median;
 use rustc_hash::FxHashMap;
 
-/// The most different nodes of the two traces.
+/// The most different nodes in the two traces together.
 pub(super) const MOST_GROUPS: usize = 1 << 16;
-/// The most calls of a node in an iteration that are distinguished.
+/// The most calls of one node in an iteration that are distinguished.
 const MOST_POSITIONS: usize = 4096;
 /// The shortest time in microseconds; shorter ones count as this, because a time of 0 has no logarithm.
 const SHORTEST_US: f64 = 1e-3;
@@ -47,7 +48,7 @@ impl Groups {
     }
 }
 
-/// The calls of one node that have the same place in their iterations.
+/// The calls of one node that have the same position among the node's calls of their iteration, in both runs.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
     pub(super) group: u32,
@@ -55,7 +56,7 @@ pub(super) struct Unit {
     pub(super) sides: [UnitSide; 2],
 }
 
-/// The calls of a unit in one run.
+/// The calls of a unit in one of the two runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnitSide {
     /// The iteration and the logarithm of the time of each call, in the order of their begins.
@@ -84,7 +85,8 @@ pub(super) fn align(groups: &Groups, runs: &[Run; 2]) -> (Vec<Unit>, [usize; 2])
         let n_positions = match per_iteration {
             [0, n] | [n, 0] => n,
             [in_a, in_b] if in_a == in_b => in_a,
-            // Which of the calls correspond is not known.
+            // The number of calls per iteration differs between the runs, so it is not known which calls correspond. All
+            // calls form one unit.
             _ => 1,
         };
         let n_positions = if n_positions > MOST_POSITIONS { 1 } else { n_positions };
@@ -94,7 +96,8 @@ pub(super) fn align(groups: &Groups, runs: &[Run; 2]) -> (Vec<Unit>, [usize; 2])
         });
         let [in_a, in_b] = of_side;
         units.extend(in_a.into_iter().zip(in_b).map(|(mut a, mut b)| {
-            // Calls that most iterations lack have no typical time, and say nothing about the speed of the machine.
+            // A call that most iterations lack has no reliable typical time, and its times say nothing about the speed of
+            // the machine. So its values are dropped.
             for (side, n_iterations) in [&mut a, &mut b].into_iter().zip(n_iterations) {
                 if n_iterations >= FEWEST && side.values.len() < FEWEST {
                     side.values.clear();
@@ -106,15 +109,15 @@ pub(super) fn align(groups: &Groups, runs: &[Run; 2]) -> (Vec<Unit>, [usize; 2])
     (units, n_iterations)
 }
 
-/// The begins of the iterations: those of the first group that is called equally often in each of them.
+/// The times at which the iterations begin: the begins of the first group that is called equally often in each iteration.
 ///
-/// The number of iterations is the largest number of calls of a group by which the numbers of most groups can be divided.
-/// Groups that are called once, such as those that prepare weights, do not belong to an iteration if others are called more
-/// often.
+/// The number of iterations is guessed from the numbers of calls of all groups: it is the largest of these numbers that
+/// divides most of the others. Groups that are called once, such as those that prepare weights, do not count if other groups
+/// are called more often.
 fn iterations(groups: &Groups, calls: &[Call]) -> Vec<f64> {
     let mut counts = vec![0_usize; groups.len()];
     calls.iter().for_each(|call| counts[call.group as usize] += 1);
-    // How many groups have a number of calls: there are fewer different numbers than groups.
+    // For each number of calls, how many groups have it. There are fewer different numbers than groups, so this saves time.
     let mut n_groups: FxHashMap<usize, usize> = FxHashMap::default();
     let fewest = if counts.iter().any(|count| *count > 1) { 2 } else { 1 };
     counts.iter().filter(|count| **count >= fewest).for_each(|count| *n_groups.entry(*count).or_default() += 1);
@@ -122,7 +125,7 @@ fn iterations(groups: &Groups, calls: &[Call]) -> Vec<f64> {
     let divided = |by: usize| -> usize {
         n_groups.iter().filter(|(count, _)| count.is_multiple_of(by)).map(|(_, n_groups)| n_groups).sum()
     };
-    // If no number divides most others, the one that divides the most of them is the best guess.
+    // If no number divides most of the others, the number that divides the most of them is the best guess.
     let best = n_groups.keys().map(|count| (*count, divided(*count))).max_by_key(|(count, n_divided)| {
         let is_most = n_divided * 5 >= n_all * 3;
         (is_most, if is_most { *count } else { *n_divided }, *count)
@@ -134,7 +137,7 @@ fn iterations(groups: &Groups, calls: &[Call]) -> Vec<f64> {
     of_anchor.step_by(counts[anchor as usize] / n_iterations).collect()
 }
 
-/// The most frequent number of calls in an iteration that has any; 0 if there are no calls.
+/// The most frequent number of calls per iteration, among iterations with at least one call; 0 if there are no calls.
 fn usual_count(calls: &[(u32, f32)]) -> usize {
     let mut n_iterations: FxHashMap<usize, usize> = FxHashMap::default();
     for of_iteration in calls.chunk_by(|x, y| x.0 == y.0) {
@@ -143,8 +146,8 @@ fn usual_count(calls: &[(u32, f32)]) -> usize {
     n_iterations.into_iter().max_by_key(|(count, n_iterations)| (*n_iterations, *count)).map_or(0, |(count, _)| count)
 }
 
-/// Divides the calls of a group by their place in their iteration, if they are distinguished. Calls that their iteration has in
-/// addition to the usual number count, but their times do not.
+/// Divides the calls of a group by their position in their iteration, if positions are distinguished. Calls beyond the usual
+/// number of an iteration are counted, but their times are not used.
 fn split(calls: &[(u32, f32)], n_positions: usize, are_distinguished: bool, n_iterations: usize) -> Vec<UnitSide> {
     let mut sides = vec![UnitSide::default(); n_positions];
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); n_positions];
@@ -206,7 +209,7 @@ mod tests {
         let (units, iterations) = align(&groups, &[a, b]);
         assert_eq!((units.len(), iterations), (2, [5, 5]));
         assert_eq!(units[1].sides.each_ref().map(|side| side.values.len()), [10, 5]);
-        // Times 2, 3, 5, 6, …, 14, 15: the median is 8.5, and there are two in each iteration.
+        // The calls of `fc` take 2, 3, 5, 6, …, 14, 15. Their median is 8.5, and there are two calls in each iteration.
         assert_eq!(units[1].sides[0].typical_us, 17.0);
     }
 }

@@ -1,15 +1,17 @@
-//! Several pairs of runs together: what a single pair cannot tell from a change, it cannot repeat.
+//! Judges several pairs of runs together. A random difference may look like a change in one pair of runs, but it does not
+//! repeat in the other pairs.
 //!
-//! Two runs of one program differ by more than their calls show: the addresses of memory, the core that a thread starts on, a
-//! neighbor that takes bandwidth. An operator that such a difference slows looks changed in one pair of runs. In the next pair
-//! another operator does. So the differences between pairs are the measure of the error here:
+//! Two runs of one program differ by more than their calls show: the addresses of memory, the core that a thread starts on,
+//! a neighbor that takes bandwidth. An operator that is slowed by such a difference looks changed in one pair of runs. In
+//! the next pair, it is another operator. So here the differences between pairs measure the error:
 //!
-//! 1. The effect of an operator is the mean of its effects over the pairs, in which far ones are limited. It includes the change of
+//! 1. The effect of an operator is the mean of its effects over the pairs, with outliers limited. It includes the change of
 //!    the machine.
-//! 2. What the effects of a pair have in common beyond that is the machine in that pair: their mean, in which operators with small
-//!    errors count more. Its scale says how much the machine can have changed on the average of all pairs.
-//! 3. What is left over is the error of one effect. A few pairs do not show it well, so it is pulled towards the error within the
-//!    pairs, times the factor by which the differences between pairs usually exceed that error.
+//! 2. What all effects of one pair have in common in addition is the change of the machine in that pair. It is their mean,
+//!    in which operators with small errors count more. The size of these changes says how much the machine can have changed
+//!    on the average of all pairs.
+//! 3. The rest is the error of one effect. A few pairs give a bad estimate of it. So it is averaged with the error within
+//!    the pairs, multiplied by the factor by which differences between pairs usually exceed that error.
 //! 4. From there on, an operator is judged as in a single pair: see `model`, step 4.
 
 use super::model::{self, Effect, Errors, FEWEST, MACHINE, RUN_TO_RUN};
@@ -17,17 +19,18 @@ use super::robust::{OF_CLIPPED, clip, mean, median, middle};
 use super::{Comparison, Options, Row, Side, Verdict, verdict};
 use std::collections::BTreeMap;
 
-/// The number of pairs that the error of all operators is worth, compared with those of one.
+/// The weight of the usual error of all operators when it is averaged with the error of one operator, as a number of pairs.
 const PRIOR_PAIRS: f64 = 4.0;
-/// How often the machine and the effects are estimated in turn.
+/// The number of rounds in which the machine's changes and the operators' effects are estimated in turn.
 const ROUNDS: usize = 5;
-/// Errors that are estimated from about eight differences. For the factor, see [`Errors::log_factor`].
+/// The distribution of errors that are estimated from about eight differences. For the factor, see [`Errors::log_factor`].
 const ERRORS: Errors = Errors { freedom: 8.0, log_factor: -0.950_11 };
 
-/// The rows of one operator or node in all pairs.
+/// One operator or node in all pairs: its row in each pair.
 struct Repeated<'a> {
     rows: Vec<Option<&'a Row>>,
-    /// The logarithms of the times' ratios in the pairs that have both times, each with its variance in that pair.
+    /// The effects in the pairs that have times of both runs: the pair, the logarithm of the ratio of the times, and its
+    /// variance within this pair.
     effects: Vec<(usize, f64, f64)>,
 }
 
@@ -37,7 +40,8 @@ impl<'a> Repeated<'a> {
             let (ratio, [low, high]) = ((*row)?.ratio?, (*row)?.interval?);
             let machine = pairs[pair].machine;
             let width = |[low, high]: [f64; 2]| ((high / low).ln() / (2.0 * 1.96)).powi(2);
-            // The interval of a row contains the error of the machine, which is not an error of the time itself.
+            // The interval of a row includes the uncertainty of the machine's speed. That is not an error of the row's own
+            // time, so it is subtracted.
             let variance = (width([low, high]) - width(pairs[pair].machine_interval)).max(RUN_TO_RUN.powi(2));
             Some((pair, (ratio * machine).ln(), variance))
         };
@@ -45,7 +49,7 @@ impl<'a> Repeated<'a> {
         Self { rows, effects }
     }
 
-    /// The mean of the effects, with the mean of their variances within the pairs.
+    /// The mean of the effects over the pairs, and the mean of their variances within the pairs.
     fn alone(&self) -> Option<(f64, f64)> {
         let effects: Vec<f64> = self.effects.iter().map(|(_, effect, _)| *effect).collect();
         let within = self.effects.iter().map(|(_, _, variance)| *variance).sum::<f64>();
@@ -76,7 +80,7 @@ pub(super) fn join(pairs: &[Comparison], options: Options) -> Comparison {
     let fitted = fit(&operators, pairs.len());
     let n = pairs.len() as f64;
     let of_machine = fitted.machines.iter().map(|machine| machine.powi(2)).sum::<f64>();
-    // The usual change of the machine counts as one more difference.
+    // The prior scale of the machine's change counts as one more observed change.
     let usual = ((MACHINE.powi(2) + of_machine) / n / n).sqrt();
     let is_founded = pairs.len() >= FEWEST || pairs.iter().all(|pair| pair.iterations.iter().all(|n| *n >= FEWEST));
 
@@ -112,7 +116,7 @@ pub(super) fn join(pairs: &[Comparison], options: Options) -> Comparison {
     }
 }
 
-/// The rows with the same names.
+/// For each name of an operator or node, its rows in all pairs.
 fn repeated<'a>(pairs: &'a [Comparison], of: impl Fn(&Comparison) -> &Vec<Row>) -> Vec<Repeated<'a>> {
     let mut by_name: BTreeMap<(&str, &str), Vec<Option<&Row>>> = BTreeMap::new();
     for (number, pair) in pairs.iter().enumerate() {
@@ -124,16 +128,16 @@ fn repeated<'a>(pairs: &'a [Comparison], of: impl Fn(&Comparison) -> &Vec<Row>) 
     by_name.into_values().map(|rows| Repeated::new(rows, pairs)).collect()
 }
 
-/// What several pairs say about all operators, or about all nodes.
+/// The result of fitting all operators, or all nodes, over several pairs.
 struct Fit {
-    /// The change of the machine in each pair, without that of the average pair.
+    /// The change of the machine in each pair, relative to the average pair.
     machines: Vec<f64>,
-    /// The effect over all pairs, with the variance of an effect in one pair.
+    /// The effect of each operator over all pairs, and the variance of its effect in one pair.
     effects: Vec<Option<(f64, f64)>>,
 }
 
-/// Estimates the change of the machine in each pair, and the effects without it. Both depend on each other and on the errors, so
-/// they are computed in turn.
+/// Estimates the change of the machine in each pair, and the effects without it. Each depends on the other, so they are
+/// computed in turn for some rounds.
 fn fit(all: &[Repeated<'_>], n_pairs: usize) -> Fit {
     let mut fit = Fit { machines: vec![0.0; n_pairs], effects: all.iter().map(Repeated::alone).collect() };
     for _ in 0..ROUNDS {
@@ -143,7 +147,8 @@ fn fit(all: &[Repeated<'_>], n_pairs: usize) -> Fit {
     fit
 }
 
-/// The mean over the operators of their distances from their usual effects, weighted by their errors.
+/// The machine's change in each pair: the mean distance of the operators' effects in that pair from their usual effects,
+/// weighted by their errors.
 fn machines(all: &[Repeated<'_>], effects: &[Option<(f64, f64)>], n_pairs: usize) -> Vec<f64> {
     let (mut sums, mut weights) = (vec![0.0; n_pairs], vec![0.0; n_pairs]);
     for (own, effect) in all.iter().zip(effects) {
@@ -161,7 +166,7 @@ fn machines(all: &[Repeated<'_>], effects: &[Option<(f64, f64)>], n_pairs: usize
     machines
 }
 
-/// The effects without the change of the machine, and the variance of an effect in one pair.
+/// For each operator, its effect without the changes of the machine, and the variance of its effect in one pair.
 fn effects(all: &[Repeated<'_>], machines: &[f64]) -> Vec<Option<(f64, f64)>> {
     let of = |own: &Repeated<'_>| {
         let without: Vec<f64> = own.effects.iter().map(|(pair, effect, _)| effect - machines[*pair]).collect();
@@ -171,7 +176,7 @@ fn effects(all: &[Repeated<'_>], machines: &[f64]) -> Vec<Option<(f64, f64)>> {
         Some((center, squares, within, without.len() as f64 - 1.0))
     };
     let found: Vec<_> = all.iter().map(of).collect();
-    // How much larger the differences between pairs usually are than the error within them.
+    // The usual factor by which differences between pairs exceed the error within pairs.
     let repeated = found.iter().flatten().filter(|(.., freedom)| *freedom > 0.0);
     let mut ratios: Vec<f64> = repeated.map(|(_, squares, within, freedom)| squares / freedom / within).collect();
     let usual = if ratios.is_empty() { 1.0 } else { median(&mut ratios).max(1.0) };
@@ -182,7 +187,7 @@ fn effects(all: &[Repeated<'_>], machines: &[f64]) -> Vec<Option<(f64, f64)>> {
     found.into_iter().map(|found| found.map(pulled)).collect()
 }
 
-/// The mean of values of which those far from the middle are limited.
+/// The mean of values, after values far from the middle were limited.
 fn clipped_mean(values: &[f64]) -> f64 {
     let center = middle(&mut values.to_vec());
     let mut distances: Vec<f64> = values.iter().map(|value| value - center).collect();
@@ -190,7 +195,7 @@ fn clipped_mean(values: &[f64]) -> f64 {
     center + mean(&distances)
 }
 
-/// The effects as votes: each with the variance of the mean over its pairs.
+/// The effects as votes for `model::posterior`: each with the variance of its mean over the pairs.
 fn votes(all: &[Repeated<'_>], effects: &[Option<(f64, f64)>]) -> Vec<Option<(f64, f64)>> {
     let vote = |(own, effect): (&Repeated<'_>, &Option<(f64, f64)>)| {
         effect.map(|(effect, of_one)| (effect, of_one * OF_CLIPPED / own.effects.len() as f64))

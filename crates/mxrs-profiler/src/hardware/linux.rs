@@ -36,7 +36,8 @@ const DISABLE: libc::c_ulong = 0x2401;
 /// One counter, with a file for each thread that existed when it was opened.
 pub(super) struct Counter {
     threads: Vec<File>,
-    /// The largest sum so far: estimates for counters that share the processor's registers may become smaller.
+    /// The largest sum so far, which is returned instead of a smaller one. Sums can decrease, because they are estimates if
+    /// several counters share the processor's registers.
     largest: u64,
 }
 
@@ -63,7 +64,7 @@ impl Counter {
         for thread in threads_of_process().map_err(|error| format!("the threads cannot be listed: {error}"))? {
             match open(kind, config, thread) {
                 Ok(file) => threads.push(file),
-                // The thread has ended since.
+                // The thread has ended since the list of threads was made.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) => refused = Some(error),
             }
@@ -74,7 +75,7 @@ impl Counter {
         }
     }
 
-    /// Counts from now on, or stops counting.
+    /// Starts or stops counting.
     pub(super) fn set_counting(&self, counts: bool) {
         let request = if counts { ENABLE } else { DISABLE };
         for file in &self.threads {
@@ -123,8 +124,8 @@ fn open(kind: u32, config: u64, thread: libc::pid_t) -> io::Result<File> {
         config1: 0,
     };
     let (any_cpu, no_group): (libc::c_int, libc::c_int) = (-1, -1);
-    // SAFETY: the kernel reads `size` bytes at the address, which is the size of the structure, and the structure lives until
-    // the call returns. The other arguments are numbers.
+    // SAFETY: the kernel reads `size` bytes at the address. `size` is the size of the structure, and the structure lives
+    // until the call returns. The other arguments are numbers.
     let descriptor = unsafe {
         let address: *const Attributes = &raw const attributes;
         libc::syscall(libc::SYS_perf_event_open, address, thread, any_cpu, no_group, CLOSE_ON_EXEC)
@@ -185,7 +186,7 @@ mod tests {
         let mut counter = match Counter::of_kind(TASK_CLOCK.0, TASK_CLOCK.1) {
             Ok(counter) => counter,
             Err(reason) => {
-                // The system refuses every counter, and then has to say why.
+                // If the system refuses every counter, as in many containers, the error must say why.
                 assert!(reason.contains("perf_event"), "{reason}");
                 return;
             }
@@ -198,7 +199,8 @@ mod tests {
         before.join().unwrap();
         counter.set_counting(false);
         let count = counter.read();
-        // Other tests may run at the same time, and the threads may wait for a processor: the clock counts what they ran.
+        // The limit is far below the time that the threads run. The clock counts only time on a processor, and other tests
+        // may use the processors at the same time.
         assert!(count > 1_000_000, "{count} ns");
         run_for(Duration::from_millis(5));
         assert_eq!(counter.read(), count, "counting is off again");

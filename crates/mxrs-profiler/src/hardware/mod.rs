@@ -54,8 +54,8 @@ pub(crate) struct Hardware {
 }
 
 impl Hardware {
-    /// Opens the counters, which do not count yet. They count for the threads that exist now, for the threads that these start
-    /// later, and for processes that they fork. What the system refuses is missing; a warning says why.
+    /// Opens the counters. They begin to count later, and then count for the threads that exist now, for threads that these
+    /// start, and for processes that they fork. Counters that the system refuses are left out, and a warning says why.
     pub(crate) fn open() -> Self {
         let mut counters = Vec::new();
         let mut refused: Vec<(&str, String)> = Vec::new();
@@ -72,13 +72,14 @@ impl Hardware {
         Self { counters, read_at: None, values: Vec::new() }
     }
 
-    /// Counts from now on, or stops counting.
+    /// Starts or stops counting.
     pub(crate) fn set_counting(&self, counts: bool) {
         self.counters.iter().for_each(|(_, counter)| counter.set_counting(counts));
     }
 
-    /// The counts so far as records of the time `at_ns`. Returns none if the last reading was less than 10 ms ago or had the same
-    /// counts. `is_last` says that no reading may follow: then only equal counts are left out.
+    /// Returns the counts so far as records with the time `at_ns`. Returns no records if the last reading was less than 10
+    /// ms ago, or if the counts did not change. `is_last` says that no reading may follow: then readings are not left out
+    /// for being too close.
     pub(crate) fn read(&mut self, at_ns: u64, is_last: bool) -> Vec<Event> {
         if !is_last && self.read_at.is_some_and(|at| at.elapsed() < PERIOD) {
             return Vec::new();

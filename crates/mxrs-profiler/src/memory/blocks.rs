@@ -16,22 +16,23 @@ struct Block {
     is_live: bool,
 }
 
-/// Every block that was allocated while memory was recorded, by device and address. A freed block stays in the list while its
-/// pool keeps the memory; the next owner of the memory replaces it.
+/// Every block that was allocated while memory was recorded, by device and address. A freed block stays in the list while
+/// its pool keeps the memory. If the memory is allocated again, the new block replaces it.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks(BTreeMap<(Device, u64), Block>);
 
 impl Blocks {
     pub(crate) fn allocated(&mut self, memory: &Memory) {
         let &Memory { device, address, requested_bytes, block_bytes, tag, scope, step, .. } = memory;
-        // A pool may cut blocks differently than before: no byte is listed twice.
+        // Earlier blocks that overlap this one are removed, because a pool may divide its memory differently now. So no byte
+        // is listed twice.
         self.remove(device, address, address.saturating_add(block_bytes));
         let is_reused = step == MemoryStep::Reused;
         let block = Block { requested_bytes, block_bytes, tag, scope, is_reused, is_live: true };
         self.0.insert((device, address), block);
     }
 
-    /// Marks a block as freed; false if it is not known.
+    /// Marks a block as freed. Returns false if the block is unknown, because it was allocated before memory was recorded.
     pub(crate) fn freed(&mut self, memory: &Memory) -> bool {
         match self.0.get_mut(&(memory.device, memory.address)) {
             Some(block) => std::mem::take(&mut block.is_live),
@@ -55,7 +56,7 @@ impl Blocks {
         }
     }
 
-    /// The list as MXNet writes it for GPUs, here for all devices. A GPU is given by its number.
+    /// The list in the format that MXNet uses for GPUs, but with the blocks of all devices. A GPU is given by its number.
     pub(crate) fn csv(&self) -> String {
         let mut rows: Vec<(String, String)> = self.0.iter().map(|((device, _), block)| row(*device, block)).collect();
         rows.sort();
@@ -119,7 +120,7 @@ mod tests {
         assert_eq!(blocks.csv(), format!("{head}{rows}"));
     }
 
-    /// T2: blocks that a pool cuts and joins never add up to more than the memory of the pool.
+    /// T2: blocks that a pool divides and merges never add up to more than the memory of the pool.
     #[test]
     fn t2_no_byte_is_listed_twice() {
         let mut blocks = Blocks::default();

@@ -1,4 +1,4 @@
-//! Memory over time, in a bounded number of points that keep every peak.
+//! Memory over time, as a bounded number of points that include every peak.
 
 /// The memory of a device at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -8,11 +8,11 @@ pub(crate) struct Point {
     pub(crate) pool: u64,
 }
 
-/// The most points; if there are more, neighbors become one point.
+/// The most points. If there are more, pairs of neighbors are merged.
 const MOST: usize = 4096;
 
-/// Points in the order of time. Each stands for `width` changes in a row and has their largest values, so the largest value of
-/// the course is exact.
+/// Points in the order of time. Each point stands for `width` successive changes and has their largest values, so the peak
+/// of the whole course is exact.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
     points: Vec<Point>,

@@ -1,4 +1,4 @@
-//! What the records of memory add up to: live blocks, pools, and the course of both over time.
+//! Adds up the records of memory: live blocks, memory of pools, and how both change over time.
 
 mod blocks;
 mod course;
@@ -15,20 +15,20 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level {
     pub(crate) device: Device,
-    /// The sum of the requested bytes of live blocks.
+    /// The sum of the requested bytes of all live blocks.
     pub(crate) live_bytes: u64,
-    /// The number of bytes that pools got from the device and did not return.
+    /// The number of bytes that pools have obtained from the device and not returned.
     pub(crate) pool_bytes: u64,
     /// Whether the record changed `pool_bytes`; otherwise it changed `live_bytes`.
     pub(crate) is_of_pool: bool,
 }
 
-/// The bytes of each tag when a device had the most live bytes.
+/// The bytes of each tag at the time when a device had the most live bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AtPeak {
     pub(crate) at_ns: u64,
     pub(crate) live_bytes: u64,
-    /// Scope and tag, and the bytes, most first.
+    /// The tags with their scopes, and the bytes of each. The largest comes first.
     pub(crate) tags: Vec<(String, u64)>,
 }
 
@@ -44,9 +44,9 @@ pub(crate) struct OfDevice {
     has_new_peak: bool,
 }
 
-/// The memory of all devices, from records in the order of their times.
+/// Adds up the memory of all devices, from records in the order of their times.
 ///
-/// Frees of blocks that were allocated before memory was recorded are ignored, so no sum gets negative.
+/// Frees of blocks that were allocated before memory was recorded are ignored, so that no sum becomes negative.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     pub(crate) devices: BTreeMap<Device, OfDevice>,
@@ -82,7 +82,8 @@ impl Book {
         }
     }
 
-    /// Stores the tags of peaks that were reached since the last call. Called before the figures are written.
+    /// Stores the bytes by tag at the peaks that were reached since the last call. Must be called before the results are
+    /// written.
     pub(crate) fn settle(&mut self) {
         self.devices.values_mut().for_each(OfDevice::settle);
     }

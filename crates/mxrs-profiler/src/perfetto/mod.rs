@@ -1,7 +1,7 @@
 //! The trace for Perfetto in its own format, protobuf: smaller than JSON, with exact nanoseconds.
 //!
-//! There is one process. Its rows are threads, with all spans of a thread nested in one row; a row for each thread and kind of
-//! span that need not nest (tasks, frames and events of the user); and a row for each counter.
+//! There is one process. Each thread has a row with its nested spans. Spans that need not nest (tasks, frames and events of
+//! the user) have a row for each thread and kind. Each counter has a row.
 
 mod proto;
 
@@ -19,16 +19,16 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The track of the process.
+/// The number of the track of the process.
 const PROCESS: u64 = 1;
-/// The number of packets that wait until they are written.
+/// The number of packets from which waiting packets are written even without a commit.
 const MOST_WAITING: usize = 4096;
 
 /// What a track is for.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Track {
     Thread(u32),
-    /// Spans of one category that are apart from the others of the thread.
+    /// Spans of one category and thread that need not nest with the other spans of the thread.
     Apart(u32, String),
     Counter(String),
 }
@@ -58,7 +58,7 @@ impl PerfettoTrace {
         Ok(trace)
     }
 
-    /// Adds a record, and for a record of memory the state of its device.
+    /// Adds a record. For a record of memory, `level` is the memory of its device after it.
     pub(crate) fn take(&mut self, thread: ThreadInfo, event: &Event, level: Option<&Level>) {
         match event {
             Event::Span(span) => self.span(thread, span),
@@ -155,7 +155,7 @@ impl PerfettoTrace {
         self.track(Track::Thread(thread.number), TrackDescriptor { thread: Some(row), ..Default::default() })
     }
 
-    /// The number of a track, which is described first if it is new.
+    /// The number of a track. A new track is first described in the trace.
     fn track(&mut self, track: Track, description: TrackDescriptor) -> u64 {
         if let Some(uuid) = self.tracks.get(&track) {
             return *uuid;

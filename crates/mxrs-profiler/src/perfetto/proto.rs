@@ -3,7 +3,7 @@
 
 use prost::Message;
 
-/// A part of a trace: files of traces can be joined by putting one after the other.
+/// A trace or a part of it. Files of traces can be concatenated.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Trace {
     #[prost(message, repeated, tag = "1")]

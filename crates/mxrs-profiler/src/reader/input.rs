@@ -12,7 +12,8 @@ use std::rc::Rc;
 /// before the closing text of a trace that is still being written has a quarter of a megabyte.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// The number of bytes since the end of the last event, which the reader of events and the reader of bytes share.
+/// The number of bytes that were read since the end of the last event. The reader of events and the reader of bytes share
+/// it.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     n_bytes: Cell<u64>,
@@ -24,7 +25,7 @@ impl Progress {
         self.n_bytes.set(0);
     }
 
-    /// Whether the file was not read further because an event is too large.
+    /// Whether reading has stopped because an event is too large.
     pub(super) fn is_exceeded(&self) -> bool {
         self.n_bytes.get() > MOST_BYTES
     }

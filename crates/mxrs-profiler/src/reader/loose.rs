@@ -1,4 +1,5 @@
-//! A member of an event whose type differs between the programs that write traces.
+//! A member of an event whose type differs between the programs that write traces, such as a number that others write as
+//! text.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -10,7 +11,7 @@ pub(crate) enum Loose {
     Text(String),
     /// A whole number.
     Whole(u64),
-    /// Another number.
+    /// Any other number, such as a fraction.
     Number(f64),
     /// Something else.
     #[default]
@@ -32,7 +33,7 @@ impl Loose {
         }
     }
 
-    /// The whole number, if it is one or a text that is one.
+    /// The value as a whole number, if it is one, or a text that contains one.
     pub(crate) fn number(&self) -> Option<u64> {
         match self {
             Self::Whole(number) => Some(*number),

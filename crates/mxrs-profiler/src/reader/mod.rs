@@ -23,11 +23,11 @@ use std::rc::Rc;
 /// What a trace says about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Footer {
-    /// Moment 0 of the times in nanoseconds since 1970, if the trace has it.
+    /// The start of the times in the trace (moment 0), in nanoseconds since 1970, if the trace says it.
     pub(crate) zero_unix_ns: Option<u64>,
-    /// The number of records that the profiler dropped; 0 if the trace does not have it.
+    /// The number of records that the profiler dropped; 0 if the trace does not say it.
     pub(crate) n_dropped: u64,
-    /// What is wrong with the end of the file, if something is.
+    /// What is missing or wrong at the end of the file, if something is.
     pub(crate) cut: Option<String>,
 }
 
@@ -66,7 +66,8 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, visit: impl FnMut(T) -> Res
     }
 }
 
-/// Whether an error says that a file ends too early. A compressed file of a killed program may also end in a damaged member.
+/// Whether an error means that the file ends too early. If a program is killed, the last member of its gzip file may also be
+/// damaged.
 fn is_cut(error: &serde_json::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.classify() {
@@ -91,13 +92,13 @@ struct State<F> {
     failed: Option<Error>,
 }
 
-/// The whole file.
+/// Deserializes the whole file.
 struct Root<'a, F, T> {
     state: &'a mut State<F>,
     event: PhantomData<T>,
 }
 
-/// The list of events.
+/// Deserializes the list of events, and calls `visit` with each.
 struct Events<'a, F, T> {
     state: &'a mut State<F>,
     event: PhantomData<T>,

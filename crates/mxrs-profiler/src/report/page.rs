@@ -21,9 +21,9 @@ const SCRIPTS: [&str; 6] = [
     include_str!("start.js"),
 ];
 
-/// The largest tags at a peak that the page lists.
+/// The number of tags at a memory peak that the page lists, the largest first.
 const TAGS: usize = 100;
-/// The largest rectangles of a plan that the page draws.
+/// The number of rectangles of a memory plan that the page draws, the largest first.
 const RECTANGLES: usize = 3000;
 
 pub(super) fn page(
@@ -60,12 +60,12 @@ pub(super) fn page(
         "roofline": roofline(of_operators, config),
         "plans": store.plans.iter().map(plan).collect::<Vec<_>>(),
     });
-    // `<` may begin the end of the script element.
+    // `<` is escaped, because `</script>` in the data would end the script element.
     let data = data.to_string().replace('<', "\\u003c");
     MARKUP.replace("/*STYLES*/", STYLES).replace("/*SCRIPTS*/", &SCRIPTS.concat()).replace("/*DATA*/", &data)
 }
 
-/// Numbers for labels, from 0 without gaps.
+/// Gives each label a number, from 0 without gaps.
 #[derive(Default)]
 struct Texts {
     labels: Vec<Label>,

@@ -4,7 +4,7 @@ use crate::names::category_of;
 use mxrs_trace::{Label, Span, ThreadInfo};
 use std::collections::BTreeMap;
 
-/// The most spans. They take about 2 MB of the page.
+/// The most spans that are kept. They take about 2 MB of the page.
 const MOST: usize = 50_000;
 
 /// One span of the timeline.
@@ -23,7 +23,7 @@ pub(super) struct Drawn {
 pub(super) struct Timeline {
     pub(super) spans: Vec<Drawn>,
     pub(super) threads: BTreeMap<u32, Label>,
-    /// Spans shorter than this are left out.
+    /// Spans that are shorter than this are left out.
     pub(super) shortest_ns: u64,
     pub(super) n_left_out: u64,
 }
@@ -44,11 +44,11 @@ impl Timeline {
         }
     }
 
-    /// Leaves out the shorter half of the spans, and later spans that are as short.
+    /// Leaves out the shorter half of the spans. Later spans that are as short are left out, too.
     fn keep_the_longer_half(&mut self) {
         let mut lengths: Vec<u64> = self.spans.iter().map(|span| span.ns).collect();
         let (_, median, _) = lengths.select_nth_unstable(MOST / 2);
-        // Spans as long as the median go, too: otherwise spans of one length would all stay.
+        // Spans that are as long as the median are left out, too. Otherwise spans of equal length would all stay.
         self.shortest_ns = *median + 1;
         let before = self.spans.len();
         self.spans.retain(|span| span.ns >= self.shortest_ns);

@@ -10,7 +10,7 @@ pub(super) fn print(stats: &Stats, sort_by: SortBy, ascending: bool) -> String {
     for (category, entries) in sorted(stats, sort_by, ascending) {
         for (name, entry) in entries {
             let factor = entry.unit.factor();
-            // The last use of memory is not a sum, and MXNet does not print it.
+            // For memory, `total` is the last value and not a sum. MXNet does not print it.
             let total =
                 if entry.unit == Unit::Memory { String::new() } else { (entry.total as f64 * factor).to_string() };
             let [min, max] = [entry.min, entry.max].map(|value| value as f64 * factor);

@@ -77,7 +77,7 @@ mod tests {
         assert!(last.1 < 1920);
     }
 
-    /// Against the definition, on sorted values.
+    /// Compares the percentiles with the definition, computed from sorted values.
     #[test]
     fn percentiles_are_within_a_bucket_of_the_exact_ones() {
         let values: Vec<u64> = (0..5000_u64).map(|i| 50 + i * i % 7919 * 37).collect();

@@ -6,8 +6,8 @@ use crate::names::json_string;
 use std::fmt::Write as _;
 
 /// `{"Time": {category: {name: {"Count", "Total", "Min", "Max", "Avg", …}}}, "Memory": {… without "Total" …}, "Unit": …}`.
-/// `P50`, `P90` and `P99` are keys that MXNet does not have, and so is `Counter`: counters of users, which MXNet prints among
-/// the times.
+/// MXNet does not have the keys `P50`, `P90` and `P99`. It does not have `Counter` either: it prints counters of the user
+/// among the times.
 pub(super) fn print(stats: &Stats, sort_by: SortBy, ascending: bool) -> String {
     let mut text = "{\n".to_owned();
     let categories = sorted(stats, sort_by, ascending);
@@ -16,7 +16,7 @@ pub(super) fn print(stats: &Stats, sort_by: SortBy, ascending: bool) -> String {
         let mut lead = "";
         for (category, entries) in &categories {
             let of_unit: Vec<_> = entries.iter().filter(|(_, entry)| entry.unit == unit).collect();
-            // A category without entries belongs to the times, as in MXNet.
+            // A category without entries is listed among the times, as in MXNet.
             if of_unit.is_empty() && !(entries.is_empty() && unit == Unit::Time) {
                 continue;
             }

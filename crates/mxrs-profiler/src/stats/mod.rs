@@ -1,7 +1,7 @@
 //! Statistics of the records: one entry for each name in each category.
 //!
-//! MXNet's table has the same columns. Its averages of counters are half the range; here every average is the mean. MXNet
-//! prints counters of users as milliseconds; here they are plain numbers.
+//! MXNet's table has the same columns. Its average of a counter is half the difference of maximum and minimum; here every
+//! average is the mean. MXNet prints counters of users as milliseconds; here they are plain numbers.
 
 mod csv;
 mod histogram;
@@ -43,7 +43,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The factor with which a value is printed.
+    /// The factor by which a value is multiplied when it is printed.
     pub(crate) fn factor(self) -> f64 {
         match self {
             Self::Time => 1e-6,
@@ -68,7 +68,7 @@ pub struct Entry {
     pub unit: Unit,
     /// The number of values.
     pub count: u64,
-    /// The sum of all times; of a counter and of memory, the last value.
+    /// For times, the sum; for counters and memory, the last value.
     pub total: u64,
     /// The smallest value.
     pub min: u64,
@@ -100,7 +100,8 @@ impl Entry {
     /// The value that `percent` percent of the values do not exceed, with an error of at most 1.6 %.
     #[must_use]
     pub fn percentile(&self, percent: u64) -> u64 {
-        // The middle of the first and the last bucket may lie outside the values.
+        // The middle of the first or the last bucket may lie outside the range of the values, so the result is limited to
+        // this range.
         self.histogram.percentile(percent.min(100)).clamp(self.min.min(self.max), self.max)
     }
 }
@@ -123,13 +124,13 @@ impl Stats {
             Event::Count(count) => {
                 self.entry(names::domain_of(count.category), count.name, Unit::Number).add(count.value);
             }
-            // MXNet has a category for marks, without entries.
+            // MXNet lists the category of a mark, but without entries.
             Event::Mark(mark) => _ = self.category(&names::marks_of(mark.category)),
             _ => {}
         }
     }
 
-    /// Adds the memory of a device, after a record changed it.
+    /// Adds the memory of a device after a record has changed it.
     pub(crate) fn add_memory(&mut self, level: &Level) {
         let (category, counter, bytes) = names::counter_of(level);
         self.entry(category, Label::of(&counter), Unit::Memory).add(bytes);

@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// The column by which the entries of a category are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SortBy {
-    /// The sum; of counters and memory, the last value.
+    /// For times, the sum; for counters and memory, the last value.
     #[default]
     Total,
     /// The mean.
@@ -39,7 +39,7 @@ impl FromStr for SortBy {
 impl SortBy {
     fn compare(self, a: &Entry, b: &Entry) -> Ordering {
         let of = |entry: &Entry| {
-            // MXNet sorts counters as if their values were microseconds.
+            // MXNet sorts counters as if their values were microseconds, so they are scaled in the same way here.
             let scale = if entry.unit == Unit::Number { 1000.0 } else { 1.0 };
             scale
                 * match self {

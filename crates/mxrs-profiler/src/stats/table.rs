@@ -32,7 +32,7 @@ pub(super) fn print(stats: &Stats, sort_by: SortBy, ascending: bool) -> String {
     text
 }
 
-/// A line: the name in 25 columns, the first cell in 16, and each further cell in 16 after a space.
+/// Writes a line. The name takes 25 columns. Each cell takes 16 columns, and cells after the first are preceded by a space.
 fn row(text: &mut String, name: &str, cells: &[&str]) {
     let _ = write!(text, "{name:<25}");
     for (at, cell) in cells.iter().enumerate() {

@@ -8,44 +8,44 @@ use mxrs_types::{Device, DeviceKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::{self, Write as _};
 
-/// The number of processes that MXNet reserves for GPUs.
+/// The number of process numbers that MXNet reserves for GPUs.
 const GPUS: u32 = 32;
 
-/// Lines that wait to be written, and what the lines so far have announced.
+/// Lines that wait to be written, and the processes, threads and texts that earlier lines have introduced.
 pub(super) struct Lines {
     text: String,
     n_cpus: u32,
     n_gpus: u32,
-    /// Processes with a name.
+    /// The processes whose names have been written.
     processes: FxHashSet<u32>,
-    /// Processes and threads with a name.
+    /// The threads, by process, whose names have been written.
     threads: FxHashSet<(u32, u32)>,
     /// Names as JSON strings.
     quoted: FxHashMap<Label, Arc<str>>,
-    /// What spans that differ in their times only have in common.
+    /// The common text of spans that differ only in their times.
     spans: FxHashMap<SpanKey, Arc<SpanText>>,
-    /// What values of one counter on one thread have in common: the text before the time, between time and value, and after
-    /// the value.
+    /// The common text of the values of one counter on one thread: the text before the time, between time and value, and
+    /// after the value.
     counters: FxHashMap<(CounterKey, u32), Arc<[String; 3]>>,
     is_first: bool,
 }
 
-/// What decides the name of a counter.
+/// What identifies a counter, and so decides its name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum CounterKey {
-    /// Name and category of a counter of a program.
+    /// The name and category of a counter that a program has made.
     Named(Label, Label),
-    /// The memory of a device, in use or held by its pool.
+    /// The memory of a device: the part in use, or the part that its pool holds.
     Memory(Device, bool),
     /// The tasks of the engine that were pushed and have not run.
     Pending,
 }
 
-/// What decides the text of a span, except its times.
+/// What identifies the text of a span, apart from its times.
 type SpanKey = (SpanKind, Device, u32, [Label; 3]);
 
-/// The text of a span: before the time of its begin, after it, and the same for its end. Most spans of a program differ in
-/// their times only, so they are written without formatting.
+/// The text of a span before and after the time of its begin, and before and after the time of its end. Most spans of a
+/// program differ only in their times, so this text is formatted once and reused.
 struct SpanText {
     begin: [String; 2],
     end: [String; 2],
@@ -56,7 +56,7 @@ struct SpanText {
 struct Micros(u64);
 
 impl Micros {
-    /// Appends the same text as [`fmt::Display`], in a tenth of its time.
+    /// Appends the same text as [`fmt::Display`] would, but about ten times as fast.
     fn push(&self, to: &mut String) {
         to.push_str(itoa::Buffer::new().format(self.0 / 1000));
         to.push('.');
@@ -114,7 +114,7 @@ impl Lines {
         let _ = self.text.write_fmt(line);
     }
 
-    /// The process of a device, which is announced if it is new.
+    /// The number of the process that stands for a device. A new process is named first.
     fn device(&mut self, device: Device) -> u32 {
         let name = names::device(device);
         let number = match device.kind {
@@ -127,7 +127,7 @@ impl Lines {
         self.process(number, &name)
     }
 
-    /// The process of a category.
+    /// The number of the process that stands for a category.
     fn category(&mut self, category: &str) -> u32 {
         self.process(hash(category), category)
     }
@@ -147,7 +147,7 @@ impl Lines {
         Arc::clone(self.quoted.entry(name).or_insert_with(|| json_string(cut(name.text())).into()))
     }
 
-    /// Names the thread in the process, unless it is known there.
+    /// Writes the name of the thread in a process, unless it was written before.
     fn thread(&mut self, process: u32, thread: ThreadInfo) {
         if self.threads.insert((process, thread.number)) && thread.name != Label::NONE {
             let (name, number) = (json_string(cut(thread.name.text())), thread.number);
@@ -179,7 +179,7 @@ impl Lines {
         }
     }
 
-    /// A line of text, a time, and text.
+    /// Writes a line that consists of a text, a time, and another text.
     fn line_at(&mut self, at_ns: u64, [before, after]: &[String; 2]) {
         self.begin_line();
         self.text.push_str(before);
@@ -222,7 +222,7 @@ impl Lines {
         SpanText { begin: [before(begin), after(&arguments(span.details))], end: [before(end), after("")], process }
     }
 
-    /// The arrow from the push of a task through its run to its completion, and the number of tasks that are pending.
+    /// Writes the arrow from the push of a task to its run and its completion, and the number of pending tasks.
     fn flow(&mut self, thread: ThreadInfo, span: &Span, process: u32) {
         let (step, at_ns) = match span.kind {
             SpanKind::Push => ("\"s\"", span.begin_ns),
@@ -256,7 +256,7 @@ impl Lines {
         ));
     }
 
-    /// A value of a counter; `name` returns its category and its name.
+    /// Writes a value of a counter. `name` returns the category and the name of the counter.
     fn counter(
         &mut self,
         thread: ThreadInfo,
@@ -290,7 +290,7 @@ impl Lines {
     }
 }
 
-/// Details as `,"args":{…}`; numbers are written as numbers.
+/// The details as the JSON member `,"args":{…}`. Details that are numbers are written as numbers.
 fn arguments(details: Label) -> String {
     let mut text = String::new();
     let mut lead = ",\"args\":{";
@@ -305,7 +305,7 @@ fn arguments(details: Label) -> String {
     text
 }
 
-/// A number for a process from its name: FNV-1a, above the numbers of devices and below 2³¹.
+/// Computes a process number from a name: an FNV-1a hash, mapped to numbers above those of devices and below 2³¹.
 fn hash(text: &str) -> u32 {
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     hash & 0x3fff_ffff | 0x4000_0000

@@ -1,11 +1,11 @@
-//! The file under a trace: opened, locked, named.
+//! The file to which a trace is written: opening, locking and naming it.
 
 use mxrs_types::{Error, Result};
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The parts of a file that a trace uses. Tests replace the file by one that fails.
+/// The operations on a file that a trace needs. Tests replace the file by one whose writes fail.
 pub(super) trait Medium: Send {
     /// Writes all bytes at this offset.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
@@ -51,18 +51,18 @@ pub(super) fn open(path: &Path) -> Result<(PathBuf, File)> {
 /// Opens, locks and empties a file; `None` if another process, or another profiler of this process, has locked it.
 fn open_unlocked(path: &Path) -> Result<Option<File>> {
     let failed = |error: io::Error| Error::io(path, &error);
-    // Not emptied by opening it: until it is locked, its content may belong to another process.
+    // Opening does not empty the file: until it is locked, its content may belong to another process.
     let mut file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // A file system without locks: writing proceeds.
+        // The file system has no locks, so the file is used without one.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
     Medium::set_len(&mut file, 0).map_err(failed)?;
     Ok(Some(file))
 }
 
-/// `profile.json` becomes `profile-pid_123.json`; both parts of `.json.gz` stay at the end.
+/// Adds the process number to a file name: `profile.json` becomes `profile-pid_123.json`. The ending `.json.gz` stays whole.
 fn with_pid(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let at = name.strip_suffix(".gz").unwrap_or(&name).rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
@@ -75,7 +75,7 @@ fn with_pid(path: &Path) -> PathBuf {
 pub(super) struct Disk {
     pub(super) bytes: std::sync::Arc<std::sync::Mutex<Vec<u8>>>,
     pub(super) room: usize,
-    /// Called with the content after each change of at most one page.
+    /// A function that is called with the whole content after each write.
     pub(super) check: fn(&[u8]),
 }
 

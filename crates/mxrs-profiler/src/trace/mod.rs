@@ -19,7 +19,7 @@ use plain::PlainFile;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The number of bytes of lines that wait for a commit before they are appended anyway: with continuous dumps and without.
+/// The number of waiting bytes from which lines are appended even without a commit: with continuous dumps, and without them.
 const MOST_WAITING: [usize; 2] = [1 << 20, 16 << 20];
 
 /// A trace that grows.
@@ -29,7 +29,7 @@ pub(crate) struct ChromeTrace {
     lines: Lines,
     /// The size at which waiting lines are appended.
     most_waiting: usize,
-    /// The number of records that were dropped before they got here.
+    /// The number of dropped records, which the end of the trace states.
     n_dropped: u64,
     /// The first error of an append that was not reported yet.
     failed: Option<Error>,
@@ -71,7 +71,7 @@ impl ChromeTrace {
         }
     }
 
-    /// Sets the number of records that were dropped; the trace says it.
+    /// Sets the number of dropped records, which the end of the trace states.
     pub(crate) fn set_dropped(&mut self, n_dropped: u64) {
         self.n_dropped = n_dropped;
     }
@@ -118,7 +118,7 @@ impl ChromeTrace {
     }
 }
 
-/// The end of a trace. Its length does not depend on the number.
+/// The closing text of a trace. Its length does not depend on the number, so it can be overwritten in place.
 fn closing(n_dropped: u64) -> String {
     format!(
         "\n],\n\"displayTimeUnit\":\"ms\",\n\"otherData\":{{\"zero_unix_ns\":\"{}\",\"process\":\"{}\",\"dropped_records\":\"{n_dropped:20}\"}}\n}}\n",

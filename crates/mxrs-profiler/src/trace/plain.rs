@@ -4,11 +4,11 @@
 //! | head and lines | spaces: the gap | closing text |
 //! ```
 //!
-//! Lines are written into the gap. A write that stays within a page of the system is done as a whole even if the process is
-//! killed, so lines are written in groups that do not cross pages; what is left of a page stays spaces. When the gap is full, the
-//! closing text moves: spaces are appended to the file, the closing text is written behind them, and then it is overwritten with
-//! spaces in its former place. Only between the last two writes, a microsecond for every quarter of a megabyte, the file is not
-//! valid.
+//! Lines are written into the gap. Even if the process is killed, the system completes a write that stays within a memory
+//! page. So lines are written in groups that do not cross pages, and the rest of a page stays filled with spaces. When the
+//! gap is full, the closing text moves: spaces are appended to the file, the closing text is written behind them, and then
+//! it is overwritten with spaces in its former place. Only between the last two writes, a microsecond for every quarter of a
+//! megabyte, the file is not valid.
 
 use super::medium::Medium;
 use std::io;
@@ -21,9 +21,9 @@ const GAP: u64 = 64 * PAGE;
 /// A text file with a gap before its closing text.
 pub(super) struct PlainFile {
     medium: Box<dyn Medium>,
-    /// The end of the lines.
+    /// The offset of the end of the lines.
     end: u64,
-    /// The start of the closing text.
+    /// The offset of the closing text.
     closing_at: u64,
     closing: String,
 }
@@ -36,7 +36,7 @@ impl PlainFile {
     pub(super) fn start(mut medium: Box<dyn Medium>, head: &str, closing: &str) -> io::Result<Self> {
         let mut text = head.as_bytes().to_vec();
         let end = text.len() as u64;
-        // The closing text does not cross a page, because it is overwritten later.
+        // The closing text must not cross a page, because it is overwritten later by one write.
         if end % PAGE + closing.len() as u64 > PAGE {
             text.resize(end.next_multiple_of(PAGE) as usize, b' ');
         }
@@ -46,7 +46,7 @@ impl PlainFile {
         Ok(Self { medium, end, closing_at, closing: closing.to_owned() })
     }
 
-    /// Appends lines. Each begins with a line feed, possibly after a comma.
+    /// Appends lines. Each line begins with a line feed, or with a comma and a line feed.
     ///
     /// # Errors
     /// The error of a write. The file is valid then, and has the lines of the writes before.
@@ -75,7 +75,8 @@ impl PlainFile {
         ends.take_while(|end| *end <= room).last().unwrap_or(first)
     }
 
-    /// Where a group of lines goes: at the end of the lines, or at the start of the next page if it would cross it.
+    /// Where a group of lines is written: at the end of the lines, or at the start of the next page if it would cross into
+    /// that page.
     fn place(&self, len: u64) -> u64 {
         let next = self.end.next_multiple_of(PAGE);
         if len <= PAGE && self.end + len > next && self.end < next { next } else { self.end }
@@ -87,7 +88,7 @@ impl PlainFile {
         let closing_at = (after + more.max(GAP)).next_multiple_of(PAGE);
         let moved = self.move_closing(after, closing_at);
         if moved.is_err() {
-            // Cuts off what was added, so the former closing text is the last text again.
+            // Removes the appended bytes after a failure, so that the former closing text is the end of the file again.
             let _ = self.medium.set_len(after);
             return moved;
         }
@@ -158,7 +159,8 @@ mod tests {
         format!(",\n{{\"v\":{number},\"x\":\"{}\"}}", "x".repeat((number * 7919 % 900) as usize))
     }
 
-    /// The file is valid after every write but one of each move of the closing text, also if the disk is full.
+    /// The file is valid JSON after every write, except after one write of each move of the closing text. This also holds if
+    /// the disk is full.
     #[test]
     fn every_write_leaves_valid_json() {
         use std::sync::atomic::{AtomicUsize, Ordering};
@@ -187,7 +189,8 @@ mod tests {
             }
         }
         assert!(failed, "the disk did not fill");
-        // The closing text has moved twice, and a third time did not fit.
+        // The closing text has moved twice, and a third move failed because the disk was full. Each may leave one invalid
+        // state.
         assert!(INVALID.load(Ordering::Relaxed) <= 3, "{INVALID:?}");
         file.set_closing(&CLOSING.replace('0', "7")).unwrap();
         file.finish().unwrap();

@@ -12,7 +12,7 @@ fn a_path_that_cannot_be_written_is_an_error_of_the_start() {
         let error = profiler.set_state(State::Run).unwrap_err().to_string();
         assert!(error.contains(name), "{error}");
         assert_eq!(profiler.state(), State::Stop);
-        // The profiler works with another name.
+        // After the error, the profiler can start with another file name.
         profiler.set_config(turn.config()).unwrap();
         profiler.set_state(State::Run).unwrap();
         operator("x", || ());
@@ -24,7 +24,8 @@ fn a_path_that_cannot_be_written_is_an_error_of_the_start() {
     assert!(error.contains("no/p"), "{error}");
 }
 
-/// Files that a dump writes: the error names the file, the other files are written, and the old content of the file stays.
+/// If a file of a dump cannot be written, the error names it, the other files are written, and the old content of the file
+/// stays.
 #[test]
 fn a_file_of_a_dump_that_cannot_be_written_does_not_keep_the_others() {
     let turn = Turn::take();
@@ -43,7 +44,7 @@ fn a_file_of_a_dump_that_cannot_be_written_does_not_keep_the_others() {
     assert!(turn.path(&format!("mem-pid_{}.csv", std::process::id())).exists());
 }
 
-/// A device that is always full. (`trace::file` has tests of a disk that fills.)
+/// `/dev/full` is a device that is always full. (`trace::file` has tests of a disk that fills while the trace grows.)
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_an_error() {

@@ -1,5 +1,5 @@
-//! T5, and the layout of the table and the trace: what MXNet 1.9.1 wrote about a small program (`tests/mxnet/make_profile.py`)
-//! against what this profiler writes about the same records.
+//! Compares what MXNet 1.9.1 wrote about a small program (`tests/mxnet/make_profile.py`) with what this profiler writes
+//! about the same records: the layout of the table and the trace, and T5 (see `lib.rs`).
 
 use crate::Turn;
 use mxrs_profiler::{Config, Format, Profiler, SortBy, State};
@@ -31,7 +31,7 @@ fn value(event: &Value) -> u64 {
     event["args"][text(event, "name")].as_u64().unwrap()
 }
 
-/// Makes the records of MXNet's trace.
+/// Makes the same records as MXNet's trace has.
 fn replay(events: &[Value]) {
     let start = events.iter().filter_map(|event| event["ts"].as_u64()).min().unwrap();
     let at_ns = |event: &Value| (event["ts"].as_u64().unwrap() - start) * 1000;
@@ -40,7 +40,7 @@ fn replay(events: &[Value]) {
     let (mut used, mut next_id) = (0, 1);
     for event in events.iter().filter(|event| event["ph"] != "M") {
         let (name, category, phase) = (text(event, "name"), text(event, "cat"), text(event, "ph"));
-        // MXNet writes each operator a second time, as a task.
+        // These events are skipped: MXNet writes each operator a second time, as a task.
         if category == "operator" && ["b", "e"].contains(&phase) {
             continue;
         }
@@ -76,7 +76,7 @@ fn replay(events: &[Value]) {
                 record(Event::Span(span));
             }
             "C" if category == "Device Storage" => {
-                // The change is one block that was allocated or freed.
+                // The difference to the last value is one block that was allocated or freed.
                 let now = value(event);
                 let (step, bytes) =
                     if now >= used { (MemoryStep::New, now - used) } else { (MemoryStep::Freed, used - now) };
@@ -116,7 +116,8 @@ fn replay(events: &[Value]) {
 }
 
 fn replayed(turn: &Turn) -> Profiler {
-    // The names of MXNet's calls and counters are records here, so the profiler's own counters of calls do not occur.
+    // MXNet's calls and their counters are replayed as records. This test makes no calls of the interface itself, so the
+    // profiler adds no counters of its own.
     let profiler = turn.running(Config { aggregate_stats: true, ..turn.config() });
     replay(&golden_events());
     profiler.set_state(State::Stop).unwrap();
@@ -132,8 +133,8 @@ fn counters() -> BTreeMap<String, Vec<u64>> {
     counters
 }
 
-/// MXNet's table with the two differences of this profiler: the mean of a counter is a mean, and counters of users are plain
-/// numbers.
+/// MXNet's table, changed in the two points in which this profiler differs: the average of a counter is its mean, and
+/// counters of the user are plain numbers.
 fn corrected(table: &str) -> String {
     let counters = counters();
     let correct = |line: &str| {
@@ -171,7 +172,7 @@ fn t5_the_table_is_that_of_mxnet() {
             let expected = corrected(&golden(&format!("table_{word}_{order}.txt")));
             let found = profiler.dumps(false, Format::Table, sort_by, ascending);
             if sort_by == SortBy::Avg {
-                // The means of counters differ from MXNet's, and so do their places.
+                // The averages of counters differ from MXNet's, so their rows have other positions, and are left out here.
                 let others = |text: &str| -> Vec<String> {
                     let is_counter =
                         |line: &&str| line.get(..25).is_some_and(|name| counters.contains_key(name.trim_end()));
@@ -186,7 +187,7 @@ fn t5_the_table_is_that_of_mxnet() {
     assert!("median".parse::<SortBy>().is_err());
 }
 
-/// T6: a reset clears everything.
+/// T6: a reset clears all statistics.
 #[test]
 fn t6_a_reset_table_is_that_of_mxnet() {
     let turn = Turn::take();
@@ -195,7 +196,7 @@ fn t6_a_reset_table_is_that_of_mxnet() {
     assert_eq!(profiler.dumps(false, Format::Table, SortBy::Total, false), golden("table_empty.txt"));
 }
 
-/// The JSON has MXNet's keys and values; MXNet prints four digits.
+/// The JSON has MXNet's keys and values. MXNet prints only four digits, so the values are compared with this precision.
 #[test]
 fn the_json_has_the_values_of_mxnet() {
     let turn = Turn::take();
@@ -233,13 +234,14 @@ fn the_json_has_the_values_of_mxnet() {
     assert!(found["Memory"]["Device Storage"]["Memory: cpu/0"].get("Total").is_none());
 }
 
-/// Each kind of object has the fields in the trace that MXNet gives it.
+/// In the trace, each kind of object has the same fields as in MXNet's trace.
 #[test]
 fn trace_events_have_the_fields_of_mxnet() {
     let turn = Turn::take();
     let profiler = replayed(&turn);
     profiler.dump(true).unwrap();
-    // Phase and category, and the names of the fields. Numbers of processes and threads are each profiler's own.
+    // The phase, the category and the names of the fields of each event. The numbers of processes and threads are not
+    // compared, because they differ.
     let shapes = |events: &[Value]| -> BTreeSet<(String, String, Vec<String>)> {
         let shape = |event: &Value| {
             let fields: Vec<String> = event.as_object().unwrap().keys().cloned().collect();
@@ -252,7 +254,7 @@ fn trace_events_have_the_fields_of_mxnet() {
     let found: Vec<Value> =
         crate::events(&turn.path("t.json")).into_iter().filter(|event| event["name"] != "thread_name").collect();
     assert_eq!(shapes(&found), shapes(&expected));
-    // As many of each, and with the same values of counters.
+    // There are as many events of each kind, and the counters have the same values.
     let counts = |events: &[Value]| {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for event in events.iter().filter(|event| event["ph"] != "M") {

@@ -5,7 +5,7 @@ use mxrs_profiler::{Config, Domain, api_call};
 use mxrs_trace::SpanKind;
 use mxrs_types::Device;
 
-/// Does one of everything.
+/// Makes one record of every kind.
 fn everything() {
     operator("a graph's operator", || ());
     of_kind(SpanKind::Imperative, "a single operator", || ());
@@ -16,7 +16,8 @@ fn everything() {
     }
 }
 
-/// Every mode records exactly its kinds. (Mode 4 also counts calls.)
+/// Every value of `MXNET_PROFILER_MODE` selects exactly its kinds of records. Value 4 (calls) also records counters of
+/// calls.
 #[test]
 fn modes_record_exactly_their_kinds() {
     let turn = Turn::take();

@@ -1,8 +1,9 @@
-//! The profiler as a program uses it: states, files, tables. A process has one collector, so the tests take turns.
+//! Tests of the profiler as a program uses it: states, files, tables. A process has one collector of records, so only one
+//! test at a time may use it.
 //!
-//! The ignored tests play other processes: a test starts this program again to run one of them.
+//! The ignored tests are the code of other processes: a test starts this program again to run one of them.
 //!
-//! Unsafe code: a test forks.
+//! Unsafe code is needed because a test calls `fork`.
 #![cfg(not(loom))]
 #![allow(unsafe_code)]
 
@@ -30,7 +31,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A turn of a test, with a folder of its own.
+/// The right of one test to use the collector, with a folder for its files.
 struct Turn {
     dir: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
@@ -59,7 +60,7 @@ impl Turn {
     }
 }
 
-/// Plays an operator of a graph.
+/// Makes the record of an operator of a graph.
 fn operator(name: &str, work: impl FnOnce()) {
     of_kind(SpanKind::Symbolic, name, work);
 }
@@ -79,7 +80,7 @@ fn events(path: &Path) -> Vec<Value> {
     trace["traceEvents"].as_array().unwrap().clone()
 }
 
-/// The events that are not descriptions.
+/// The events of a trace that are records, and not descriptions of processes and threads.
 fn records(path: &Path) -> Vec<Value> {
     events(path).into_iter().filter(|event| event["ph"] != "M").collect()
 }

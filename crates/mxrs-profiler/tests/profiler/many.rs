@@ -1,4 +1,4 @@
-//! Ten million records: memory stays fixed, and records that are missing were counted.
+//! Makes ten million records: the use of memory must stay constant, and records that are missing must have been counted.
 #![cfg(not(miri))]
 
 use crate::{Turn, operator};
@@ -17,7 +17,7 @@ fn resident_bytes() -> u64 {
 fn ten_million_records_take_a_fixed_amount_of_memory() {
     const RECORDS: u64 = 10_000_000;
     let turn = Turn::take();
-    // A trace of all of them would fill the disk of a small machine, so it goes nowhere.
+    // The trace is written to `/dev/null`, because a trace of all records could fill the disk of a small machine.
     let config = Config { filename: "/dev/null".into(), report: Some(turn.path("r.html")), ..turn.config() };
     let profiler = turn.running(Config { folded: Some(turn.path("f.txt")), ..config });
     let counter = Domain::new("many").counter("n");
@@ -27,7 +27,7 @@ fn ten_million_records_take_a_fixed_amount_of_memory() {
             if number % 2 == 0 { operator("op", || ()) } else { counter.set(number) }
         }
     };
-    // The first million fills rings, tables and the lists of the report.
+    // The first million records fill the rings, tables and lists of the report, so memory is measured after them.
     record(0, RECORDS / 10);
     let before = resident_bytes();
     record(RECORDS / 10, RECORDS);

@@ -1,4 +1,4 @@
-//! Memory: counters against the statistics of storage, the list of blocks.
+//! Memory: the counters are compared with the statistics of storage, and the list of blocks is checked.
 
 use crate::{Turn, records};
 use mxrs_profiler::{Config, Kinds, enter_scope};
@@ -11,8 +11,8 @@ fn last(records: &[serde_json::Value], counter: &str) -> Option<u64> {
     records.iter().filter_map(|event| event["args"][counter].as_u64()).next_back()
 }
 
-/// At the stop the counters are what storage says, and on the way the peak is what storage says, for every kind of pool and
-/// with threads that free what others allocate.
+/// At the end, the counters must equal the statistics of storage, and the largest value must equal its peak. This is checked
+/// for every kind of pool, with threads that free what other threads have allocated.
 #[test]
 fn counters_are_those_of_storage() {
     let turn = Turn::take();
@@ -67,7 +67,7 @@ fn a_late_start_counts_from_zero() {
     assert_eq!(values, [700, 700, 0]);
 }
 
-/// T1, T2: every block is listed with its tag, blocks in use and blocks that the pool keeps, and they add up to no more than
+/// T1, T2: every block is listed with its tag, whether it is in use or kept by the pool. The blocks add up to no more than
 /// the pool holds.
 #[test]
 fn t1_t2_blocks_are_listed_with_their_tags() {

@@ -1,4 +1,4 @@
-//! Traces of several ranks as one.
+//! Merges the traces of several ranks.
 
 use crate::{Turn, events, operator};
 use mxrs_profiler::{Config, merge};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// A trace with a row, an operator, an arrow and a task of a user.
+/// A trace with the name of a row, an operator, an arrow between events, and a task of the user.
 fn trace(zero: u64, ts: &str, dropped: u64) -> String {
     format!(
         r#"{{"traceEvents":[
@@ -41,7 +41,7 @@ fn ranks_have_one_time_and_numbers_of_their_own() {
     assert!(text.contains("\"ts\":11.000}"), "times keep their decimals");
 }
 
-/// Traces of this profiler, plain and compressed; the merged trace is compressed and takes the place of an input.
+/// Merges a plain and a compressed trace of this profiler. The merged trace is compressed, and replaces one of the inputs.
 #[test]
 fn traces_of_the_profiler_are_merged() {
     let turn = Turn::take();

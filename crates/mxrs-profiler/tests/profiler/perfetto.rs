@@ -1,4 +1,4 @@
-//! The trace for Perfetto, read by its wire format and the numbers of Perfetto's schema.
+//! Reads the Perfetto trace as protobuf bytes, and checks it against the field numbers of Perfetto's schema.
 
 use crate::{Turn, of_kind, operator};
 use mxrs_profiler::{Config, Domain, MarkScope};
@@ -147,7 +147,7 @@ fn packets_have_the_numbers_of_perfettos_schema() {
     let process = one(&tracks[&thread], 5).number();
     assert_eq!(one(&one(&tracks[&process], 3).message(), 1).number(), u64::from(std::process::id()));
 
-    // Details are annotations; numbers are numbers.
+    // Details are written as annotations, and details that are numbers as numbers.
     let details: BTreeMap<String, Field> = of("inner").fields[&4]
         .iter()
         .map(Field::message)

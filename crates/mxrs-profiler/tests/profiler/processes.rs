@@ -67,7 +67,7 @@ fn two_processes_with_one_name_write_two_traces() {
     assert_eq!(names(&path), ["of the other process"]);
 }
 
-/// What was streamed before a process was killed is valid JSON.
+/// A trace that was being written when its process was killed is valid JSON.
 #[test]
 fn the_trace_of_a_killed_process_opens() {
     let turn = Turn::take();

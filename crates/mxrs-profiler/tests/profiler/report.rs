@@ -57,7 +57,7 @@ fn the_report_has_the_figures() {
 
     let conv = data["roofline"].as_array().unwrap().iter().find(|op| op["name"] == "conv").unwrap();
     assert_eq!((&conv["calls"], &conv["flops"], &conv["bytes"]), (&10.into(), &1e7.into(), &2e4.into()));
-    // Ten calls of a million operations take 10 µs each at the peak.
+    // At the peak speed, ten calls of a million operations each would take 10 µs each.
     let share = conv["share"].as_f64().unwrap();
     assert!((share - 1e5 / convs as f64).abs() < 1e-6, "{share}");
     assert_eq!(data["plans"][0]["rectangles"].as_array().unwrap().len(), 2);

@@ -82,7 +82,7 @@ fn quantized(inside: &[u64], p: &[f64], n_quantized: usize, q: &mut Vec<f64>) {
         if n_filled == 0 {
             continue;
         }
-        // MXNet divides counts in float32.
+        // MXNet divides in float32, so its result may differ slightly.
         let each = sum as f64 / n_filled as f64;
         for k in start..stop {
             if p[k] > 0.0 {

@@ -40,7 +40,8 @@ unsafe impl Send for HiddenMemory {}
 unsafe impl Sync for HiddenMemory {}
 
 impl HiddenMemory {
-    /// Maps memory for `device`, with twice as many addresses as bytes, so that fragments do not matter.
+    /// Maps memory for `device`, with twice as many addresses as bytes, so that an allocation finds a long enough range of
+    /// addresses even if the free ranges are fragmented.
     ///
     /// # Errors
     /// Fails if the system refuses the addresses.
@@ -58,7 +59,7 @@ impl HiddenMemory {
         Ok(Self { device, total_bytes, addresses, bytes, len, free: Mutex::new(BTreeMap::from([(0, len)])) })
     }
 
-    /// The place of the byte of a device address; `None` for an address of other memory.
+    /// The address in the second mapping at which the byte of a device address is; `None` for an address of other memory.
     pub(super) fn reach(&self, address: *mut u8) -> Option<*mut u8> {
         let offset = address.addr().checked_sub(self.addresses.addr().get())?;
         (offset < self.len).then(|| self.bytes.as_ptr().wrapping_add(offset))
@@ -107,8 +108,8 @@ impl HiddenMemory {
     fn drop_pages(&self, ptr: NonNull<u8>, size_bytes: usize) {
         if let Some(bytes) = self.reach(ptr.as_ptr()) {
             let len = size_bytes.next_multiple_of(PAGE_BYTES);
-            // SAFETY: the pages are inside the second mapping, because the piece was taken from the first, and the caller has
-            // been promised that nothing uses them.
+            // SAFETY: the pages are inside the second mapping, because the piece was taken from the first, and the caller
+            // has been promised that nothing uses them.
             unsafe { libc::madvise(bytes.cast(), len, libc::MADV_DONTNEED) };
         }
     }
@@ -158,7 +159,7 @@ unsafe impl DeviceMemory for HiddenMemory {
     }
 }
 
-/// Every page has memory when it is first used, so committing does nothing.
+/// The system gives a page memory when it is first used, so committing does nothing.
 impl GrowableMemory for HiddenMemory {
     fn unit_bytes(&self) -> usize {
         UNIT_BYTES

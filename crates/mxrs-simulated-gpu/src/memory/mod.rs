@@ -93,7 +93,7 @@ pub struct SimulatedMemory {
     total_bytes: u64,
     /// The memory behind the addresses; `None` if nothing accesses them.
     backing: Option<Arc<dyn DeviceMemory>>,
-    /// The backing, if its addresses are not the places of its bytes.
+    /// The backing again, if its bytes are not at the device addresses but in a second mapping.
     #[cfg(all(target_os = "linux", not(miri)))]
     hidden: Option<Arc<hidden::HiddenMemory>>,
     latency: Duration,
@@ -179,8 +179,9 @@ impl SimulatedMemory {
         self
     }
 
-    /// Lets the device add memory behind reserved addresses, in units of `unit_bytes` (a power of two, at least a page;
-    /// with memory behind the addresses, a multiple of 2 MiB) and in ranges of at most `range_bytes` bytes. Commits count as requests; reservations do not.
+    /// Lets the device add memory behind reserved addresses, in units of `unit_bytes` and in ranges of at most `range_bytes`
+    /// bytes. A unit is a power of two and at least a page; if the device is backed by memory, it is a multiple of 2 MiB.
+    /// Commits count as requests; reservations do not.
     #[must_use]
     pub fn with_ranges(mut self, unit_bytes: usize, range_bytes: usize) -> Self {
         self.growable = Some((unit_bytes, range_bytes));

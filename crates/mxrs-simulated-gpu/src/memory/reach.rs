@@ -35,8 +35,8 @@ impl SimulatedMemory {
         false
     }
 
-    /// Where the byte of a device address is, if [`hidden`](Self::hidden) has separated the two; `None` for other addresses.
-    /// Only launches may use the result, as they may use the device address.
+    /// The address at which the host finds the byte of a device address, if the memory is [`hidden`](Self::hidden); `None`
+    /// for other addresses. Only launches may use the result, and only as they may use the device address.
     pub fn reach(&self, address: *mut u8) -> Option<*mut u8> {
         #[cfg(all(target_os = "linux", not(miri)))]
         return self.hidden.as_ref()?.reach(address);

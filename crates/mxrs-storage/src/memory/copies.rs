@@ -46,7 +46,7 @@ pub unsafe trait DeviceCopies: Send + Sync + fmt::Debug {
     /// As for [`upload`](Self::upload), with both on this device. The two ranges do not overlap.
     unsafe fn copy(&self, stream: &dyn DeviceStream, from: *const u8, to: *mut u8, n_bytes: usize) -> Result<()>;
 
-    /// Enqueues zeros.
+    /// Enqueues a write of `n_bytes` zeros to `to`.
     ///
     /// # Errors
     /// Returns the errors of [`upload`](Self::upload).

@@ -1,11 +1,11 @@
-//! Memory that can be added behind reserved addresses and removed again, independent of its neighbors.
+//! Device memory that can be added to any part of a range of reserved addresses, and removed again.
 
 use mxrs_types::Result;
 use std::ptr::NonNull;
 
-/// The interface of a device with virtual memory: one long range of addresses grows as needed, so that any freed memory
-/// in it can be joined. An optional part of [`DeviceMemory`](crate::DeviceMemory) with the same promises: it may be
-/// called on any thread and concurrently, and the caller holds no lock.
+/// The interface of a device with virtual memory: one long range of addresses grows as needed, so that a freed block in it
+/// can be joined with the free memory next to it. An optional part of [`DeviceMemory`](crate::DeviceMemory) with the same
+/// promises: it may be called on any thread and concurrently, and the caller holds no lock.
 ///
 /// A *reservation* is a range of addresses; a *unit* of it either has memory or has none.
 pub trait GrowableMemory: Send + Sync {

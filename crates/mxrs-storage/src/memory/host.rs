@@ -37,9 +37,10 @@ pub struct HostMemory {
     /// The time at which the figures should be read again, in milliseconds after `started`.
     probe_due_ms: AtomicU64,
     total: AtomicU64,
-    /// Free bytes at the last reading, plus the bytes that this object had allocated at that time.
+    /// Free bytes at the last reading, plus the bytes that this object had allocated at that time. The free bytes now are
+    /// this number minus `granted`.
     ceiling: AtomicU64,
-    /// Bytes that are allocated now.
+    /// Bytes that this object has allocated and not yet freed.
     granted: AtomicU64,
 }
 

@@ -21,8 +21,9 @@ impl SystemProbe {
         Self { proc_dir: proc_dir.into(), cgroup_dir: cgroup_dir.into() }
     }
 
-    /// The tightest of the limits of machine and control groups. A system without these files counts as having unlimited
-    /// memory, so that a cache is not emptied for an unmeasured shortage.
+    /// The smallest free memory and the smallest total memory among the machine and the control groups of this process. A
+    /// system without these files counts as having unlimited memory, so that no pool empties its cache because of a shortage
+    /// that was not measured.
     pub(super) fn read(&self) -> MemoryInfo {
         let machine = self.machine().unwrap_or(MemoryInfo { free: u64::MAX >> 1, total: u64::MAX >> 1 });
         self.control_groups().into_iter().fold(machine, |tightest, group| MemoryInfo {
@@ -40,7 +41,7 @@ impl SystemProbe {
         Some(MemoryInfo { free: bytes("MemAvailable:")?, total: bytes("MemTotal:")? })
     }
 
-    /// The limits of the process's memory group and of every group that contains it.
+    /// The memory limits of the process's control group and of every group that contains it.
     fn control_groups(&self) -> Vec<MemoryInfo> {
         let Ok(text) = fs::read_to_string(self.proc_dir.join("self/cgroup")) else {
             return Vec::new();
@@ -76,7 +77,7 @@ const VERSION_1: GroupFiles =
 const VERSION_2: GroupFiles = GroupFiles { limit: "memory.max", usage: "memory.current", droppable: "inactive_file" };
 
 impl GroupFiles {
-    /// The limit of a group; `None` if it does not exist or has no limit.
+    /// The limit of a group, and how much of it is free; `None` if the group does not exist or has no limit.
     fn read(&self, group: &Path) -> Option<MemoryInfo> {
         let number = |file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
         let total = number(self.limit)?;

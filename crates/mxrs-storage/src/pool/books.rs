@@ -54,7 +54,7 @@ impl Books {
         self.container.put(record);
     }
 
-    /// Makes a live block of memory that the device has just provided.
+    /// Makes a live block from memory that the device has just provided.
     pub(super) fn grow(&mut self, memory: Grown, class: SizeClass, request: Request) -> RecordRef {
         let (size, bytes) = (request.size, memory.bytes);
         if !self.container.regroups() {

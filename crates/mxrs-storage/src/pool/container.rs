@@ -55,7 +55,8 @@ pub(crate) trait Container: Send {
         None
     }
 
-    /// Decides how to get memory for a block of this class; if it is added behind reserved addresses, sets these aside.
+    /// Decides how to get memory for a block of this class. If the memory will be added behind reserved addresses, sets
+    /// these addresses aside.
     fn begin_growth(&mut self, class: SizeClass) -> Growth {
         Growth::Allocate(self.growth_bytes(class))
     }

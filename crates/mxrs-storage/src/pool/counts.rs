@@ -61,7 +61,7 @@ impl PoolStats {
         self.peak_live_requested = self.peak_live_requested.max(live_requested);
     }
 
-    /// Counts a block of new memory from the device that got an owner.
+    /// Counts a block that was made from new memory of the device and has an owner.
     pub(super) fn grew(&mut self, requested: usize, block_bytes: usize, device_bytes: usize) {
         self.system_requests += 1;
         self.reserved += device_bytes as u64;

@@ -76,9 +76,9 @@ impl Pool {
         all
     }
 
-    /// Lets the container join blocks that it had set apart because of their events and whose events are finished,
-    /// after waiting for the events if `patience` is `Endless`. Returns whether there were such blocks, or blocks whose
-    /// events will never finish.
+    /// The container sets blocks apart because of their events. This function lets the container join those whose events are
+    /// finished. If `patience` is `Endless`, it first waits for all events. Returns false if no event was finished and none
+    /// will stay unfinished forever.
     pub(super) fn join_finished(&self, patience: Patience) -> bool {
         if !self.joins {
             return false;
@@ -120,7 +120,8 @@ impl Pool {
             }
         }
         let Segment { ptr, bytes, leaving, .. } = segment;
-        // Before the device gets the memory, because afterwards another thread may get it and record that first.
+        // The record is made before the device gets the memory back. Afterwards another thread may get the same memory, and
+        // its record would come first.
         records::returned(self.device, ptr, bytes);
         match self.memory.growable().filter(|_| self.regroups) {
             // SAFETY: the container has set these units of a range aside; they have memory that nothing uses.

@@ -28,19 +28,19 @@
 //!    thread's hit reads or writes.
 //! 2. A block moves between a magazine and the container under both locks, between two magazines under rule 3.
 //! 3. A step that must see all blocks in one state (a miss, a flush, a snapshot) *freezes* the pool: it locks the list of
-//!    threads, every cache and the books. So a miss is certain: at one instant no thread had a block of that class.
-//!    Memory does not grow because one thread allocates what another frees.
-//! 4. S3: while a pool is frozen, `reserved` is the sum of live and cached blocks. Each thread counts in its own cache;
-//!    a thread that holds its lock together with the books adds the counts to them.
-//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook runs, or a record is made. So a block
-//!    that leaves is first taken out of the books, and a refused request waits until all leaving blocks have reached the
-//!    device.
+//!    threads, every cache and the books. So a miss is certain: at one instant no thread had a block of that class. If one
+//!    thread allocates what another frees, memory does not grow.
+//! 4. S3: while a pool is frozen, `reserved` is the sum of live and cached blocks. Each thread counts in its own cache; a
+//!    thread that holds the lock of a cache together with that of the books adds the counts of the cache to the books.
+//! 5. S10: no lock is held while the device is called, an event is waited for, or a hook runs, or a record is made. So a
+//!    block that leaves is first taken out of the books, and a refused request waits until all leaving blocks have reached
+//!    the device.
 //! 6. S11: the books are written only after the device has granted a request.
 //! 7. S9: a block carries the events of its former owners. A hit on a stream makes that stream wait for the events of other
 //!    streams. The block keeps these events, because the stream may not have reached the wait yet. A hit without a stream
-//!    waits on the host and drops the events, or passes them to the new owner, who waits. A block returns to the device only when all its events are finished. In a pool
-//!    that joins blocks, a block with events bypasses the magazines and stays whole until they are finished: step (3) checks
-//!    its events, steps (4) and (6) wait for them.
+//!    waits on the host and drops the events, or passes them to the new owner, who waits. A block returns to the device only
+//!    when all of its events are finished. In a pool that joins blocks, a block with events bypasses the magazines and stays
+//!    whole until they are finished: step (3) checks its events, steps (4) and (6) wait for them.
 //! 8. **Lifetime**: a block points to its pool without counting, so that a hit touches no shared counter. While a
 //!    [`Storage`](crate::Storage) handle exists it owns the pool. Dropping the last handle freezes the pool, marks every
 //!    cache *orphaned*, gives each live block a counted reference of its own ([`Pool::orphan`]), and returns what is cached.
@@ -50,7 +50,7 @@
 //! 9. A thread that ends puts its cache into the container. A thread that is already ending, or has no cache yet, works
 //!    with the books directly.
 //! 10. Across a fork all locks are held by the forking thread ([`ForkGuard`](crate::ForkGuard)), so the child finds every
-//!     pool consistent; (3) finds the blocks of threads that do not exist in the child.
+//!     pool consistent. In the child, step (3) also finds the blocks cached by threads that exist only in the parent.
 
 mod best_fit;
 mod books;
@@ -250,7 +250,7 @@ impl Pool {
         self.request(class, &mut request)
     }
 
-    /// Makes a live block of memory that did not come from the device's `allocate`.
+    /// Makes a live block from memory that did not come from the device's `allocate`.
     pub(crate) fn adopt(self: &Arc<Self>, ptr: NonNull<u8>, bytes: usize, device: Device, tag: Tag) -> RecordRef {
         records::grown(self.device, ptr, bytes);
         let grown = Grown { ptr, bytes, pool: Arc::as_ptr(self), claim: None };

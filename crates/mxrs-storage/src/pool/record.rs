@@ -101,7 +101,7 @@ impl RecordRef {
         Self(NonNull::from(Box::leak(Box::new(record))))
     }
 
-    /// Destroys the record and returns what it still contains.
+    /// Destroys the record and returns its memory and its unfinished events.
     ///
     /// # Safety
     /// The caller has the last pointer to the record: the record is not in its pool's list of blocks.
@@ -180,7 +180,7 @@ impl Record {
     /// Whether there may be events to wait for.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
-        // Relaxed: the record changes hands under locks, which also order this flag.
+        // Relaxed is sufficient: a record passes from one thread to another only under a lock, which also orders this flag.
         self.marked.load(Ordering::Relaxed)
     }
 
@@ -211,8 +211,8 @@ impl Record {
         self.events.lock().clone()
     }
 
-    /// Removes the events in `finished` from the record and adds them to `gone`. No other code has the record. Returns
-    /// whether the record has no event left.
+    /// Removes the events in `finished` from the record and adds them to `gone`. No other code uses the record meanwhile.
+    /// Returns whether the record has no event left.
     pub(crate) fn forget(&self, finished: &[Arc<dyn DeviceEvent>], gone: &mut Events) -> bool {
         let known = |event: &Arc<dyn DeviceEvent>| finished.iter().any(|other| Arc::ptr_eq(event, other));
         let mut events = self.events.lock();

@@ -18,7 +18,8 @@ pub(crate) struct SizeClass {
 pub(crate) enum Rounding {
     /// Rounds to multiples of `page`, and above `large` to multiples of `large`; the key is the size.
     Naive { page: usize, large: usize },
-    /// Rounds to `2^n` up to `n = cutoff` (at least `page_log2`), then to `k · 2^cutoff`; the keys number the sizes.
+    /// Rounds sizes up to `2^cutoff` to powers of two, at least `2^page_log2`, and larger sizes to multiples of `2^cutoff`.
+    /// The keys number the block sizes in ascending order.
     Round { page_log2: u32, cutoff: u32 },
     /// Does not round.
     Exact,

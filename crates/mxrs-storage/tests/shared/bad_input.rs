@@ -1,4 +1,5 @@
-//! Descriptors and headers as a faulty or hostile process would send them: always an error, never a crash or a leak.
+//! Descriptors and headers as a faulty or hostile process would send them (guarantee S12): always an error, never a crash or
+//! a leak.
 
 use crate::{Turn, allocate, storage};
 use mxrs_storage::{SharedHandle, SharedId, Tag};
@@ -41,7 +42,8 @@ fn refused(fd: OwnedFd) -> Error {
     storage().open_shared(SharedHandle::from(fd), Tag::default()).unwrap_err()
 }
 
-/// The layout that the documentation states is accepted, so each case below differs from it in one point.
+/// A segment with the documented layout is accepted. Each case of the tests below differs from it in one point, which causes
+/// the error.
 #[test]
 fn s12_the_documented_layout_is_accepted() {
     let _turn = Turn::take();

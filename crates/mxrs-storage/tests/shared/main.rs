@@ -1,5 +1,5 @@
-//! `cpu_shared`, S12: memory that several mappings and processes share is freed exactly once, even if another process
-//! misbehaves.
+//! Guarantee S12 (see `src/lib.rs`): memory of `cpu_shared`, shared by several mappings and processes, is freed exactly
+//! once, even if another process misbehaves.
 //!
 //! The ignored tests play the other processes: a test starts this program again, to run an ignored test with a descriptor as
 //! standard input. The tests run one at a time, because they count the descriptors of the process.

@@ -1,4 +1,4 @@
-//! Shared blocks between two processes.
+//! Shared blocks between two processes: the memory is freed exactly once (guarantee S12, see `src/lib.rs`).
 
 use crate::{Turn, allocate, read, storage, write};
 use mxrs_storage::{Block, SharedHandle, SharedId, Tag};

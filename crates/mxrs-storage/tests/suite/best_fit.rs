@@ -1,5 +1,5 @@
-//! `BestFit` through the public interface: the invariants of every pool after every step, on ranges that grow and on
-//! segments.
+//! `BestFit` through the public interface: the guarantees of every pool (S1 to S13, see `src/lib.rs`) after every step, on
+//! ranges that grow and on segments.
 
 use crate::properties::{Step, steps};
 use crate::{Bench, MIB};

@@ -1,5 +1,5 @@
-//! Single cases of `BestFit` through the public interface: growth, remainders, the memory that a pool should leave free
-//! (the reserve), threads, the end of a pool.
+//! Single cases of `BestFit` through the public interface (S1 to S13: the guarantees in `src/lib.rs`): growth, remainders,
+//! the memory that a pool should leave free (the reserve), threads, the end of a pool.
 
 use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT, config};
 use crate::{Bench, MIB};

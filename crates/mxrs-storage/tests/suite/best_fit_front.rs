@@ -1,5 +1,5 @@
-//! `BestFit` and the blocks that threads cache in front of it: reuse of the same block, a limit on the cached bytes, and
-//! access to blocks that another thread caches.
+//! `BestFit` and the blocks that threads cache in front of it (S1 to S13: see `src/lib.rs`; rule 9: see `src/pool/mod.rs`):
+//! reuse of the same block, a limit on the cached bytes, and access to blocks that another thread caches.
 
 use crate::best_fit::{BACKINGS, Backing, GPU, TOTAL, UNIT};
 use crate::streams::{Event, dynamic};

@@ -1,4 +1,5 @@
-//! `BestFit` and unfinished work: S9 with blocks that are split and joined, and the last steps of a refused request.
+//! `BestFit` and unfinished work: guarantee S9 (see `src/lib.rs`) with blocks that are split and joined, and the last steps
+//! of a refused request.
 
 use crate::best_fit::{BACKINGS, GPU};
 use crate::streams::{Event, Stream, dynamic};
@@ -74,8 +75,8 @@ fn s9_a_finished_block_is_joined() {
         let stats = bench.storage.stats(GPU);
         assert_eq!((stats.live_blocks, stats.reserved), (0, stats.cached_bytes));
         events.iter().for_each(|event| event.finish());
-        // The four blocks fill the lower half of 2 MiB. The upper half serves one of these two requests, and the joined
-        // blocks serve the other.
+        // The four blocks fill the lower half of the pool's 2 MiB. The upper half serves one of these two requests, and the
+        // joined blocks serve the other.
         let halves = [bench.allocate(GPU, 1 << 20), bench.allocate(GPU, 1 << 20)];
         assert_eq!(bench.memory(GPU).n_requests(), requests);
         drop(halves);

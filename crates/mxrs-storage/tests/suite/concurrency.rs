@@ -1,4 +1,4 @@
-//! Many threads on one pool, and S10: the pool's lock is free while the device works.
+//! Many threads on one pool, and guarantee S10 (see `src/lib.rs`): the pool's lock is free while the device works.
 
 use crate::{Bench, DEVICES, MIB};
 use mxrs_simulated_gpu::SimulatedMemory;

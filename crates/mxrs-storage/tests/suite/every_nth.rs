@@ -1,5 +1,5 @@
 //! Runs the same program of allocations and frees repeatedly, with the device refusing a different request each time:
-//! nothing is lost and nothing leaks.
+//! nothing is lost and nothing leaks (guarantee S11, see `src/lib.rs`).
 
 use crate::{Bench, DEVICES, MIB};
 use mxrs_storage::{Block, PoolConfig, PoolKind, StorageConfig, Tag};

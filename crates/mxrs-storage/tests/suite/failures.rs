@@ -1,4 +1,4 @@
-//! The device refuses requests: S11 at every call, and the content of the error.
+//! The device refuses requests: guarantee S11 (see `src/lib.rs`) at every call, and the content of the error.
 
 use crate::{Bench, MANUAL, MIB};
 use mxrs_storage::{Block, DeviceMemory, MemoryInfo, PoolConfig, PoolKind, PoolStats, Storage, StorageConfig, Tag};

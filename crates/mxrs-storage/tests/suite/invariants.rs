@@ -1,4 +1,4 @@
-//! Tests the guarantees S1 to S8 and S13 of a pool one by one, and special cases of the interface.
+//! Tests the guarantees S1 to S8 and S13 of a pool (see `src/lib.rs`) one by one, and special cases of the interface.
 
 use crate::{Bench, DEVICES, MANUAL, MIB, only};
 use mxrs_simulated_gpu::SimulatedMemory;

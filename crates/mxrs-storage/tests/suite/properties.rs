@@ -1,4 +1,5 @@
-//! Random allocations, frees, direct frees and release_all, compared step by step with a model written from the manual.
+//! Random steps on a pool, compared with a model written from the manual (S1 to S13: the guarantees in `src/lib.rs`). The
+//! steps are allocations, frees, direct frees and release_all.
 
 use crate::{Bench, MIB};
 use mxrs_storage::{Block, PoolConfig, PoolKind, StorageConfig, Tag};

@@ -1,4 +1,5 @@
-//! Records of memory: each block when it is allocated and when it is freed, and the memory of the pools (S13).
+//! Records of memory: each block when it is allocated and when it is freed, and the memory of the pools (S13 in
+//! `src/lib.rs`).
 
 use crate::{DEVICES, MIB, addresses_only};
 use mxrs_storage::{Block, PoolConfig, PoolKind, Storage, StorageConfig, Tag};
@@ -8,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const GPU: Device = Device::gpu(0);
 
-/// Records memory. Other tests of this process may be recorded at the same time, so a test looks only at the records of
-/// devices with its own number.
+/// Records memory. Other tests of this process may be recorded at the same time. So each test uses devices with an id of its
+/// own, and looks only at the records of these devices.
 struct Recording {
     collector: Collector,
     number: u32,
@@ -39,8 +40,8 @@ fn sum_of(records: &[Memory], step: MemoryStep) -> u64 {
     records.iter().filter(|m| m.step == step).map(|m| m.block_bytes).sum()
 }
 
-/// S13: as many frees as allocations are recorded, each with the block's own figures, and the pools get and return the memory
-/// that the statistics show, for every kind of pool.
+/// S13: as many frees as allocations are recorded, each with the block's own figures, and the pools get and return the
+/// memory that the statistics show, for every kind of pool.
 #[test]
 fn s13_records_agree_with_blocks_and_statistics() {
     const NUMBER: u32 = 71;

@@ -1,4 +1,5 @@
-//! S9: if a stream may still use the memory of a freed block, its next user waits for that stream, and no other user waits.
+//! Guarantee S9: if a stream may still use a freed block, the next user of the block waits for that stream, and nobody else
+//! does.
 
 use crate::{Bench, MIB};
 use mxrs_simulated_gpu::{SimulatedCall, SimulatedMemory};

@@ -1,4 +1,5 @@
-//! Blocks across threads: a block is found wherever it was freed, and other threads' caches are emptied too.
+//! Blocks across threads are found wherever they were freed (S3 to S8: see `src/lib.rs`; rule 9: see `src/pool/mod.rs`).
+//! Other threads' caches are emptied too.
 
 use crate::{Bench, MIB};
 use mxrs_storage::{Block, PoolConfig, PoolKind, Tag};

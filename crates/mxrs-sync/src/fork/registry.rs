@@ -1,5 +1,5 @@
-//! The list of guards, and the order in which a fork calls them. The handlers that the system calls are not in this
-//! file.
+//! The list of guards, and the order in which a fork calls them (rules F1 to F5 of [`super`]). The handlers that the system
+//! calls are not in this file.
 
 use super::{ForkGuard, Kept};
 use crate::Rank;

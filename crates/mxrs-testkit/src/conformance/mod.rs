@@ -50,7 +50,8 @@ pub fn run(backend: &dyn Backend, op: &OpDef, team: &Arc<Team>) -> Report {
     let in_training = samples.iter().filter(|s| !s.is_train).map(|s| Sample { is_train: true, ..s.clone() });
     for sample in samples.iter().cloned().chain(in_training) {
         let fixed = sample.inputs.first().and_then(|i| i.dtype);
-        // Without inputs, or if the first input has a fixed dtype, the dtype does not vary.
+        // Without inputs, or if the first input has a fixed dtype, the dtypes of the operator make no difference, so only
+        // one is tested.
         let dtypes = if sample.inputs.is_empty() || fixed.is_some() { &op.dtypes[..1] } else { op.dtypes };
         for &dtype in dtypes {
             match Prepared::new(op, &sample, dtype) {

@@ -32,7 +32,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The random numbers that every backend gets.
+    /// Identifies the random numbers of a call. They are the same for every backend.
     pub const RANDOM: RandomCall = RandomCall { seed: 1, number: 2 };
 
     /// Prepares one sample with one dtype.
@@ -107,8 +107,8 @@ impl Prepared {
     }
 }
 
-/// Infers shapes and dtypes. The first input has `dtype`, unless the sample fixes another one. The dtypes of the others follow
-/// from inference; inputs that inference leaves open get `dtype` too.
+/// Infers shapes and dtypes. The first input has `dtype`, unless the sample fixes another one. The dtypes of the others
+/// follow from inference; inputs that inference leaves open get `dtype` too.
 fn infer(
     op: &OpDef,
     params: &OpParams,

@@ -218,8 +218,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Checks the request `Add`. A kernel that [supports](mxrs_op::Kernel::adds) it must give the same bits as writing and then
-    /// adding.
+    /// Checks the request `Add`. A kernel that [supports](mxrs_op::Kernel::adds) it must give the same bits as writing and
+    /// then adding.
     fn check_add(&self, team: &Team, written: &[AlignedBuffer]) -> Result<(), String> {
         let visible = &self.prepared.outputs[..self.prepared.n_visible];
         if visible.iter().any(|d| d.dtype == DType::Bool) {
@@ -313,7 +313,8 @@ fn reorder(
         .map_err(|e| format!("reorder {from} to {to}: {e}"))?
         .ok_or_else(|| format!("plans a layout it cannot reorder: {from} to {to}"))?;
     let mut copy = match to.layout {
-        // The libraries that use blocked layouts expect zeros in the padding.
+        // Only a row-major tensor begins with NaN. Blocked layouts have padding, in which the libraries that use them expect
+        // zeros.
         Layout::RowMajor => AlignedBuffer::poisoned(to.size_bytes()),
         _ => AlignedBuffer::zeroed(to.size_bytes()),
     };

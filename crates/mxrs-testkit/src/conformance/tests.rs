@@ -36,7 +36,7 @@ fn nearly_double() -> OpDef {
     }
 }
 
-/// `double` with errors in the last bits, within every tolerance.
+/// Like `double`, but the results have small errors, which are within every tolerance.
 fn just_double() -> OpDef {
     OpDef {
         reference: Some(|_, inputs, outputs, _| {

@@ -62,8 +62,8 @@ fn one_at_a_time(
     Ok(())
 }
 
-/// Checks linearity: the gradient for heads `a · h + b · k` must be `a` times that for `h` plus `b` times that for `k`. For a
-/// loss, checks that all these gradients are equal.
+/// Checks linearity: the gradient for heads `a · h + b · k` must be `a` times that for `h` plus `b` times that for `k`. For
+/// a loss, checks that all these gradients are equal.
 fn heads_count_linearly(subject: &Subject<'_>, wants: &[bool], of_first: &[Option<Vec<f64>>]) -> Result<(), String> {
     let (a, b) = (0.75, -2.5);
     let (first, second) = (subject.heads(0), subject.heads(1));

@@ -151,11 +151,12 @@ impl<'a> Tape<'a> {
         Ok(outputs)
     }
 
-    /// The gradients of `Σ head · weight` over the given pairs with respect to `wrt`; `None` for a value that no head depends
-    /// on, whose gradient is zero. The calls of the gradients are recorded.
+    /// The gradients of `Σ head · weight` over the given pairs with respect to `wrt`; `None` for a value that no head
+    /// depends on, whose gradient is zero. The calls of the gradients are recorded.
     ///
     /// # Errors
-    /// Returns an error if an operator between the heads and `wrt` has no defined gradient; also fails as [`Self::apply`] does.
+    /// Returns an error if an operator between the heads and `wrt` has no defined gradient; also fails as [`Self::apply`]
+    /// does.
     pub fn gradients(&mut self, heads: &[(GradValue, GradValue)], wrt: &[GradValue]) -> Result<Vec<Option<GradValue>>> {
         let n_values = self.values.len();
         let n_calls = self.calls.len();
@@ -192,8 +193,8 @@ impl<'a> Tape<'a> {
     /// Calls the gradient function of the operator of one call.
     ///
     /// # Errors
-    /// Returns an error if the gradient is undefined, if its function fails, or if the function does not return one result per
-    /// input.
+    /// Returns an error if the gradient is undefined, if its function fails, or if the function does not return one result
+    /// per input.
     pub(super) fn differentiate(
         &mut self,
         call: usize,

@@ -155,7 +155,8 @@ fn ignored_inputs_have_no_memory() {
     let data = crate::AlignedBuffer::from_f64(&[1.0, 2.0], DType::F64);
     let a = tape.leaf(desc, data).expect("a leaf");
     let out = tape.apply(op, Attrs::new(), &[a, a]).expect("a call")[0];
-    // The kernel pairs elements of both inputs. The second input has no memory, so nothing is written.
+    // The kernel pairs elements of both inputs. The second input has no memory, so nothing is written and the output keeps
+    // its NaNs.
     assert!(tape.numbers(out).iter().all(|v| v.is_nan()));
 }
 

@@ -22,8 +22,8 @@ pub fn do_checkpoint(prefix: impl Into<PathBuf>, period: u64) -> Checkpoints {
     module_checkpoint(prefix, period, false)
 }
 
-/// Writes a checkpoint after every `period` epochs. If `save_optimizer_states` is set, also writes `<prefix>-NNNN.states`;
-/// training resumes from these as from those that `fit` writes.
+/// Writes a checkpoint after every `period` epochs. If `save_optimizer_states` is set, also writes `<prefix>-NNNN.states`,
+/// from which training can resume in the same way as from the file that `fit` writes.
 pub fn module_checkpoint(prefix: impl Into<PathBuf>, period: u64, save_optimizer_states: bool) -> Checkpoints {
     let with_states = save_optimizer_states;
     Checkpoints {

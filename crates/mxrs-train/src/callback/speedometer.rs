@@ -56,7 +56,8 @@ impl BatchEndCallback for Speedometer {
             self.begin();
             return Ok(());
         };
-        // Reading the metric waits for the batches, so it comes before the time is measured.
+        // Reading the metric waits until the batches are computed. The time is measured after that, so that it includes the
+        // computation.
         let values = metric.get()?;
         let from = if self.auto_reset { count.saturating_sub(self.frequent) } else { 0 };
         if self.auto_reset {

@@ -1,6 +1,7 @@
-//! States of an optimizer that workers have divided: each has those of the elements that it updates.
+//! Reads and writes the states of an optimizer whose updates several workers or servers have divided among themselves. Each
+//! then has the states of only those elements that it updates.
 //!
-//! A checkpoint has the states of whole parameters, so a training can resume with another number of workers.
+//! A checkpoint holds the states of whole parameters, so a training can resume with another number of workers.
 
 use super::Exchange;
 use indexmap::IndexMap;
@@ -14,17 +15,19 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The text of saved states with the number of updates of each parameter.
+/// Key of the entry in the saved states that holds the number of updates of each parameter.
 const COUNTS: &str = "index_update_count";
-/// The text of saved states with the number of updates.
+/// Key of the entry in the saved states that holds the number of updates of the optimizer.
 const NUM_UPDATE: &str = "num_update";
 
-/// The elements of each parameter that this worker updates, of the flattened parameter; `None` means all.
+/// For each parameter, by name: the elements that this worker or server updates, as a range of the flattened parameter.
+/// `None` means all elements.
 pub(super) type Parts = IndexMap<String, Option<Range<usize>>>;
 
 impl Exchange {
-    /// The states of the optimizer: those of the store, or else of the first device. If several workers have divided them, the
-    /// first one gets the states of all, and the others get their own. All workers must call this function.
+    /// The states of the optimizer: those that servers have if servers update the weights, otherwise those of this process.
+    /// If several workers have divided the updates, the first worker gets the states of all workers, and every other worker
+    /// gets only its own. All workers must call this function.
     ///
     /// # Errors
     /// Fails as [`Updater::states`] does, or if a worker is lost.
@@ -51,7 +54,7 @@ impl Exchange {
         joined(all, &shapes)
     }
 
-    /// The states that servers have, if they have the states. Only the first worker gets them.
+    /// The states that servers have. `None` if no server updates the weights, and on every worker but the first.
     fn states_of_servers(&self) -> Result<Option<SavedStates>> {
         let Some(store) = self.serving_store().filter(|store| store.rank() == 0) else { return Ok(None) };
         let all = store.updater_states()?.unwrap_or_default();
@@ -70,7 +73,7 @@ impl Exchange {
         self.store().filter(|_| self.is_on_store()).filter(is_dividing)
     }
 
-    /// Whether servers have made updates. `None` without servers, and for other workers than the first.
+    /// Whether servers have made updates. `None` if no server updates the weights, and on every worker but the first.
     ///
     /// # Errors
     /// Fails if a server is lost.
@@ -78,8 +81,8 @@ impl Exchange {
         self.states_of_servers()?.map(|states| Ok(!counts(&states)?.is_empty())).transpose()
     }
 
-    /// Gives states to servers, unless these have states already: a worker that was started again does not take back what
-    /// the others have learned.
+    /// Gives states to the servers, unless the servers have made updates already. Their states are then newer: if a worker
+    /// restarts from an older checkpoint, the updates that the servers made since must not be lost.
     fn set_states_of_servers(&self, store: &dyn KvStore, states: &SavedStates) -> Result<()> {
         if store.rank() != 0 {
             return Ok(());
@@ -139,7 +142,7 @@ impl Exchange {
     }
 }
 
-/// The parameter of a tensor, whose name is `state/<parameter>/<slot>`.
+/// The name of the parameter to which a tensor of the saved states belongs. The tensor's name is `state/<parameter>/<slot>`.
 fn parameter_of(name: &str) -> Option<&str> {
     Some(name.strip_prefix("state/")?.rsplit_once('/')?.0)
 }
@@ -149,7 +152,8 @@ fn counts(states: &SavedStates) -> Result<BTreeMap<String, u64>> {
     serde_json::from_str(text).map_err(|error| Error::invalid(format!("{COUNTS} of saved states"), error, "counts"))
 }
 
-/// The states of whole parameters, from those of all workers by rank. Parts of a parameter are in the order of ranks.
+/// The states of whole parameters, from the states of all workers in the order of their ranks. This is also the order of the
+/// parts of a parameter.
 fn joined(all: Vec<SavedStates>, shapes: &IndexMap<&str, &Shape>) -> Result<SavedStates> {
     let mut joined = SavedStates::default();
     let mut pieces: IndexMap<String, Vec<Tensor>> = IndexMap::new();
@@ -168,7 +172,8 @@ fn joined(all: Vec<SavedStates>, shapes: &IndexMap<&str, &Shape>) -> Result<Save
     joined.metadata.insert(NUM_UPDATE.to_owned(), num_update.to_string());
     let text = serde_json::to_string(&n_updates).map_err(|error| Error::invalid(COUNTS, error, "counts"))?;
     joined.metadata.insert(COUNTS.to_owned(), text);
-    // In the order of the parameters, whichever worker has them.
+    // The tensors are sorted by the order of the parameters, so the result does not depend on which worker has which
+    // parameter.
     let place = |name: &str| parameter_of(name).and_then(|name| shapes.get_index_of(name)).unwrap_or(usize::MAX);
     pieces.sort_by(|a, _, b, _| place(a).cmp(&place(b)));
     for (name, mut parts) in pieces {
@@ -188,13 +193,14 @@ fn joined(all: Vec<SavedStates>, shapes: &IndexMap<&str, &Shape>) -> Result<Save
     Ok(joined)
 }
 
-/// The parameters that states are about.
+/// The names of the parameters to which these states belong.
 pub(super) fn named(states: &SavedStates) -> Result<Vec<String>> {
     let of_tensors = states.tensors.keys().filter_map(|name| parameter_of(name)).map(str::to_owned);
     Ok(counts(states)?.into_keys().chain(of_tensors).collect())
 }
 
-/// The states of the parts that one worker or server updates. A state that has the size of the part is kept.
+/// Cuts the states of whole parameters to the parts that one worker or server updates. A state that has as many elements as
+/// the part already is copied unchanged.
 pub(super) fn divided(states: &SavedStates, parts: &Parts) -> Result<SavedStates> {
     let mut own = SavedStates { tensors: IndexMap::new(), metadata: states.metadata.clone() };
     let mut n_updates = counts(states)?;

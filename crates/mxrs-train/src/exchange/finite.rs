@@ -6,12 +6,12 @@ use mxrs_ndarray::NdArray;
 use mxrs_op::Attrs;
 use mxrs_types::{DType, Error, Result};
 
-/// Largest number of gradients that one call looks at, as in MXNet.
+/// Largest number of gradients that one call of `multi_all_finite` checks, as in MXNet.
 const AT_ONCE: usize = 200;
 
 impl Exchange {
-    /// Whether every element of these gradients is finite on every device; `counts` is given the number of the device and that
-    /// of the parameter. Waits for the gradients.
+    /// Whether every element of the chosen gradients is finite. `counts(device, parameter)` chooses: it is given both
+    /// indices and says whether this gradient is checked. Waits for the gradients.
     ///
     /// # Errors
     /// Returns an error if computing a gradient failed.
@@ -21,7 +21,7 @@ impl Exchange {
         for (at, copy) in self.copies.iter().enumerate() {
             let grads = copy.iter().enumerate().filter(|(i, _)| counts(at, *i)).map(|(_, param)| &param.grad);
             let mut grads: Vec<&NdArray> = grads.collect();
-            // A call needs gradients of one type.
+            // Sorted by dtype, because all gradients of one call of `multi_all_finite` must have the same dtype.
             grads.sort_by_key(|grad| grad.dtype());
             for of_type in grads.chunk_by(|a, b| a.dtype() == b.dtype()) {
                 for some in of_type.chunks(AT_ONCE) {
@@ -37,7 +37,7 @@ impl Exchange {
         Ok(is_finite)
     }
 
-    /// Divides these gradients by `scale`.
+    /// Divides the gradients that `counts(device, parameter)` chooses by `scale`.
     ///
     /// # Errors
     /// Returns an error if an operator fails.
@@ -52,8 +52,9 @@ impl Exchange {
         Ok(())
     }
 
-    /// Lets the next step divide gradients by `scale`. The updater divides, if it is the one of this process. Servers do not know
-    /// the scale, which each worker changes for itself, so gradients for them are divided here, before they are sent.
+    /// Makes the next step divide gradients by `scale`. An updater in this process divides them itself. Servers cannot,
+    /// because each worker changes its own scale and servers do not know it. So gradients for servers are divided here,
+    /// before they are sent.
     ///
     /// # Errors
     /// Returns an error if an operator fails.
@@ -62,7 +63,8 @@ impl Exchange {
             Some(_) if scale == 1.0 => Ok(()),
             Some(_) => self.divide_gradients(scale, counts),
             None => {
-                // All earlier updates are done, because these gradients were computed from their weights.
+                // No earlier update can read the new scale: all of them are done, because these gradients were computed from
+                // the weights that they wrote.
                 self.updater().set_loss_scale(scale);
                 Ok(())
             }
@@ -73,7 +75,8 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns an error if gradients are compressed: the threshold of compression would have to change with the scale. Also
-    /// returns one if gradients in float16 are divided by the scale before servers get them: small ones would be 0 again.
+    /// returns one for gradients in float16 that servers receive: they would be divided by the scale before they are sent,
+    /// and small ones would become 0 again.
     pub fn expect_scalable(&self) -> Result<()> {
         if self.is_compressing || self.updater().is_compressing() {
             return Err(Error::invalid("loss scale", "compressed gradients", "gradients that are not compressed"));

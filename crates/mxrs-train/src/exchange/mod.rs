@@ -1,10 +1,11 @@
 //! Updates parameters that have a copy on each of several devices.
 //!
 //! An [`Exchange`] has the copies of the parameters, the optimizer with its states, and a key-value store if gradients are
-//! summed over devices. If the store updates, its updater calls the optimizer for the stored weight, and every device pulls
-//! this weight. If workers update, every device pulls the sum of the gradients, and makes the same step as the others.
-//! Parameter `i` is pushed and pulled with priority `-i`, so the first layers, which the next batch needs first, come first.
-//! Nothing here waits for an array, and a push waits only for its own gradient.
+//! summed over devices. If the store updates, its updater applies the optimizer to the stored weight, and every device pulls
+//! this weight. If workers update, every device pulls the sum of the gradients and applies the same update to its own copy.
+//! Parameter `i` is pushed and pulled with priority `-i`. So the first layers come first, because the next batch needs them
+//! first. [`Exchange::step`] does not block until arrays are computed, and a push waits in the engine only for the gradient
+//! of its own parameter.
 //!
 //! A store of several workers divides the updates among them. Then each worker has the states of the elements that it updates,
 //! and [`divided`] joins them for a checkpoint. In an asynchronous store servers have the states; [`on_server`] is their updater.
@@ -40,29 +41,31 @@ pub(crate) struct Exchange {
     /// By device, then by parameter.
     copies: Vec<Vec<Parameter>>,
     store: Option<InUse>,
-    /// By parameter, the number of writes of the first gradient after [`Self::clip`] has summed it for the next step.
+    /// For each parameter, the write count of its gradient on the first device after [`Self::clip`] has summed the
+    /// gradients. If the counts are still the same at the next step, the step does not sum them again. Empty if nothing was
+    /// summed.
     summed: Mutex<Vec<u64>>,
     /// Whether the store compresses gradients.
     is_compressing: bool,
 }
 
-/// A store that is in use.
+/// A key-value store with what this exchange passes to it.
 struct InUse {
     store: Arc<dyn KvStore>,
     /// Whether the store updates the weights.
     on_store: bool,
-    /// What the store is given, for each parameter.
+    /// For each parameter, its key and the arrays that are pushed and pulled.
     keyed: Vec<Keyed>,
     changed: Changed,
 }
 
-/// What a store is given for one parameter.
+/// The key of one parameter in a store, and the arrays that are pushed and pulled under it.
 struct Keyed {
     key: Key,
     grads: Vec<(Key, Value)>,
     weights: Vec<(Key, NdArray)>,
-    /// How often the weight on the first device had been written when the last pull ended. If it has been written more often
-    /// since, the program has changed the weight.
+    /// The write count of the weight on the first device after the last pull. A larger count at the next step means that the
+    /// program has changed the weight.
     n_writes: AtomicU64,
 }
 
@@ -177,8 +180,8 @@ impl Exchange {
         self.copies.first().map_or(0, Vec::len)
     }
 
-    /// Sums the gradients of parameter `i` over the devices for which `counts` is true. Then every device has the sum as its
-    /// gradient, or the weight that the store has updated. Does nothing without a store.
+    /// Sums the gradients of parameter `i` over the devices for which `counts` is true. Afterwards every device has the sum
+    /// as its gradient or, if the store updates the weights, the updated weight. Does nothing without a store.
     ///
     /// # Errors
     /// Returns an error if the store fails, or if the program has changed a weight that servers keep.
@@ -207,7 +210,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// Makes the step of these parameters on every device. Their gradients are summed already.
+    /// Applies the optimizer on every device to the parameters for which `is_updated` is true. Their gradients are summed
+    /// already.
     ///
     /// # Errors
     /// Returns an error if an operator fails.
@@ -220,16 +224,17 @@ impl Exchange {
         self.updater().update_copies(&self.nd, &copies)
     }
 
-    /// Scales the gradients so that their norm over all parameters is at most `max_norm`, and returns the norm before. Of
-    /// several devices it is the norm of the sums; `are_summed` says whether every device has the sums already. Several workers
-    /// sum their gradients now, and [`Self::step`] does not sum them again. All workers compute the same norm. Waits for the
-    /// gradients.
+    /// Scales the gradients so that their norm over all parameters is at most `max_norm`, and returns the norm before
+    /// scaling. With several devices, the norm is that of the gradients summed over the devices; `are_summed` says whether
+    /// every device has these sums already. With several workers, this call also sums the gradients over the workers, and
+    /// the next [`Self::step`] does not sum them again. So all workers compute the same norm. Waits for the gradients.
     ///
     /// # Errors
-    /// Fails as [`crate::clip_global_norm`] does. Also fails if a store of several workers updates the weights: it does so key
-    /// by key, before the norm is known.
+    /// Fails as [`crate::clip_global_norm`] does. Also fails if a store of several workers updates the weights: it updates
+    /// each weight as soon as its gradient is summed, before the norm over all parameters is known.
     pub fn clip(&self, max_norm: f64, are_summed: bool) -> Result<f64> {
-        // An asynchronous store updates by the gradient of one worker.
+        // An asynchronous store does not sum gradients over workers: it updates the weights by the gradient of one worker at
+        // a time.
         let are_added = self.store().is_some_and(|store| store.store_type().family() != Family::DistAsync);
         let several = self.num_workers() > 1 && are_added;
         if several && !are_summed {
@@ -247,7 +252,7 @@ impl Exchange {
         Ok(norm)
     }
 
-    /// The number of writes of the first gradient of each parameter.
+    /// For each parameter, the number of times that its gradient on the first device was written.
     fn n_writes(&self) -> Vec<u64> {
         self.copies.first().map_or(Vec::new(), |copy| copy.iter().map(|param| param.grad.n_writes()).collect())
     }
@@ -267,7 +272,8 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// What the compression of the store has left over, by parameter: one tensor for each device. Empty without compression.
+    /// The residuals of the store's compression, by parameter: what was not sent of its gradients, as one tensor for each
+    /// device. Empty without compression.
     ///
     /// # Errors
     /// Returns an error if computing a residual failed.
@@ -309,7 +315,8 @@ impl Exchange {
     }
 }
 
-/// The error if a program has changed a weight that servers keep: they would go on with the weight that they have.
+/// The error if a program has changed a weight that servers keep. The servers would continue with their own weight, so the
+/// change would be lost.
 fn refused_change(name: &str, store: &StoreType) -> Error {
     let expected = format!(
         "no change once the store `{store}` has the weights: its servers keep them; set parameters before the optimizer is \

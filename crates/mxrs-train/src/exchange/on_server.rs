@@ -1,4 +1,4 @@
-//! The updater of a server: an optimizer that is made from named settings.
+//! The updater of a server. The server creates its optimizer from a name and settings in text, which a worker sends.
 
 use super::divided::{Parts, divided, named};
 use super::on_store::{name_of, parameter};
@@ -10,7 +10,8 @@ use mxrs_optim::{Parameter, SavedStates, Updater};
 use mxrs_types::Result;
 use std::sync::Arc;
 
-/// Makes the updaters of servers of asynchronous stores: optimizers, which compute by `nd`.
+/// Returns the function with which a server of an asynchronous store creates its updater from the optimizer's name and
+/// settings. The updaters run operators by `nd`.
 pub fn server_updater(nd: &Imperative) -> MakeUpdater {
     let nd = nd.clone();
     Arc::new(move |settings: &UpdaterSettings| {
@@ -19,7 +20,7 @@ pub fn server_updater(nd: &Imperative) -> MakeUpdater {
     })
 }
 
-/// An optimizer with the states of the values of one server.
+/// The updater of one server: an optimizer with the states of the weights that this server keeps.
 struct OnServer {
     nd: Imperative,
     updater: Updater,
@@ -53,7 +54,7 @@ impl ServerUpdater for OnServer {
     fn set_states(&mut self, values: &[ServedValue], states: &[u8]) -> Result<()> {
         let SafeTensors { tensors, metadata } = SafeTensors::from_bytes(states, &Options::default())?;
         let states = SavedStates { tensors, metadata };
-        // The states of values that other servers have are left out.
+        // Every parameter first gets an empty part, so the states of weights that other servers keep are left out.
         let mut parts: Parts = named(&states)?.into_iter().map(|name| (name, Some(0..0))).collect();
         parts.extend(values.iter().map(|value| (name_of(&value.key), value.part.clone())));
         let params: Vec<Parameter> = values
@@ -61,7 +62,7 @@ impl ServerUpdater for OnServer {
             .map(|value| Parameter {
                 name: name_of(&value.key),
                 weight: value.value.clone(),
-                // Not read: states depend on weights only.
+                // A placeholder that is not read: setting states needs the weights only.
                 grad: value.value.clone(),
             })
             .collect();

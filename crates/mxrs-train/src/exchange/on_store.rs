@@ -9,7 +9,8 @@ use mxrs_types::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Weights of the first device that the program has changed. The next update writes them to the store first.
+/// The weights that the program has changed since the last update, by name, as the first device has them. The next update
+/// first writes them to the store.
 pub(super) type Changed = Arc<Mutex<HashMap<String, NdArray>>>;
 
 /// Updates stored weights by an optimizer.
@@ -19,7 +20,7 @@ pub(super) struct OnStore {
     pub changed: Changed,
 }
 
-/// The parameter of a key.
+/// The name of the parameter that has this key.
 pub(super) fn name_of(key: &Key) -> String {
     match key {
         Key::Text(name) => name.to_string(),
@@ -27,14 +28,15 @@ pub(super) fn name_of(key: &Key) -> String {
     }
 }
 
-/// The parameter of an update, with its name.
+/// The parameter for one update of a store: its name, the stored weight, and the sum of the gradients on the weight's
+/// device.
 pub(super) fn parameter(nd: &Imperative, update: &Update) -> Result<Parameter> {
     let name = name_of(&update.key);
     let Value::Dense(grad) = &update.sum else {
         return Err(Error::invalid(format!("gradient of `{name}`"), "row-sparse", "a dense array"));
     };
     let weight = update.stored.clone();
-    // The sum of some of the devices may be on another device than earlier sums.
+    // The sum may be on another device than the weight, for example if only some of the devices pushed a gradient.
     let grad = match weight.device().is_host() && grad.device().is_host() {
         true => grad.clone(),
         false => grad.as_in_context(nd.context(), weight.device())?,

@@ -66,7 +66,7 @@ impl StoreOptions {
         Self { kvstore: kvstore.into(), ..Self::default() }
     }
 
-    /// Whether servers keep the weights. They take them once, when the optimizer is initialized.
+    /// Whether servers keep the weights. Servers take the weights only once, when the optimizer is initialized.
     pub(crate) fn is_served(&self) -> bool {
         match &self.kvstore {
             KvStoreChoice::None => false,
@@ -75,7 +75,7 @@ impl StoreOptions {
         }
     }
 
-    /// The store to use, and whether it updates the weights: MXNet's rules.
+    /// Chooses the store and whether it updates the weights, by the same rules as MXNet. `None` means that no store is used.
     ///
     /// # Errors
     /// Returns an error if no store has the name, or if the store cannot do what `update_on_kvstore` says.
@@ -93,7 +93,8 @@ impl StoreOptions {
                 }
                 (store, of.largest)
             }
-            // MXNet lets the size of the parameters decide only if it makes the store.
+            // In MXNet, the size of the parameters decides who updates only if MXNet creates the store by its name. For a
+            // given store, 0 is passed instead of the size.
             KvStoreChoice::Store(store) => (Arc::clone(store), 0),
         };
         let store_type = store.store_type();
@@ -112,7 +113,8 @@ impl StoreOptions {
             }
             Some(given) => given,
             None if store_type.must_update() => true,
-            // Workers that divide the updates would each count their own calls in such numbers.
+            // If the workers divided the updates, each would count only its own calls in these numbers, so each device
+            // updates all weights instead.
             None if of.has_scalars && store.num_workers() > 1 => false,
             None => stores.update_on_kvstore && store_type.updates_by_default(largest) && of.n_at_once <= 1,
         };
@@ -120,14 +122,14 @@ impl StoreOptions {
     }
 }
 
-/// What the choice of a store depends on.
+/// The properties of a training on which the choice of the store depends.
 pub(crate) struct Trained {
     pub n_devices: usize,
     /// The number of elements of the largest parameter.
     pub largest: usize,
-    /// Whether the optimizer has numbers that change with each of its calls, such as Nadam's schedule.
+    /// Whether the optimizer keeps numbers that change with each of its calls, such as the momentum schedule of Nadam.
     pub has_scalars: bool,
-    /// The number of weights that one call of the optimizer shall update, if the user has set one; otherwise 1. A store is
-    /// given one parameter at a time, so it cannot update several by one call.
+    /// The number of weights that one call of the optimizer updates, if the user has set it (`aggregate_num`); otherwise 1.
+    /// A store updates one parameter at a time, so it is not chosen to update the weights if this number is larger than 1.
     pub n_at_once: usize,
 }

@@ -135,9 +135,10 @@ impl Module {
         Ok(executor)
     }
 
-    /// Shapes and dtypes of the parameters that the module has or was loaded with. Not all of them follow from the inputs: a
-    /// quantization range per channel has as many elements as the parameter file says. The result is empty if the shapes do
-    /// not fit the network: then setting the parameters fails with an error that names the parameters.
+    /// Shapes and dtypes of the parameters that the module has or was loaded with. Shape inference needs them, because some
+    /// shapes do not follow from the inputs: a range per channel of a quantized layer has as many elements as the parameter
+    /// file says. The result is empty if the shapes do not fit the network. Setting the parameters then fails with an error
+    /// that names them, which is more helpful than an error of shape inference.
     fn given_params(&self, inputs: &[(&str, Shape)]) -> Vec<(String, Shape, DType)> {
         let (args, aux) = self.param_ids();
         let of_param = |id: &NodeId| {

@@ -87,7 +87,8 @@ impl Module {
         }
         self.save_symbol(prefix)?;
         let (random, mut copies) = (self.random_states(), self.copies_beside(&params)?);
-        // What compression left over differs from worker to worker; checkpoints of several workers are without it.
+        // Every worker has its own residuals of compression. A checkpoint of several workers is written by the first one, so
+        // it holds no residuals.
         if let Some(exchange) = self.exchange.as_ref().filter(|_| self.n_workers() == 1) {
             copies.residuals = exchange.residuals()?;
         }
@@ -98,13 +99,13 @@ impl Module {
         Ok(())
     }
 
-    /// Resumes from a checkpoint: sets parameters, states of the optimizer and random numbers. Of states that MXNet saved,
-    /// those of parameters that are fixed in this module are ignored. Every context gets the parameters and the states; the
-    /// training may have had another number of contexts, but then what compression left over is not restored.
+    /// Resumes from a checkpoint: sets parameters, states of the optimizer and random numbers. If MXNet saved the states,
+    /// those of parameters that are fixed in this module are ignored. Every context gets the parameters and the states. If
+    /// the training had another number of contexts, the residuals of gradient compression are not restored.
     ///
-    /// Servers of an asynchronous store take weights once, when the optimizer is initialized, so a program gives the parameters of
-    /// the checkpoint to [`init_params`](Self::init_params) before that. Servers that have made updates since, keep their weights
-    /// and states.
+    /// Servers of an asynchronous store take weights only once, when the optimizer is initialized. So a program must first
+    /// give the parameters of the checkpoint to [`init_params`](Self::init_params), and then initialize the optimizer.
+    /// Servers that have made updates since then keep their weights and states.
     ///
     /// # Errors
     /// Returns an error if the parameters are those of another network (the error names the first that differs, with both
@@ -128,7 +129,7 @@ impl Module {
         if let Some(saved) = &state.loss_scaler {
             self.restore_loss_scaler(saved)?;
         }
-        // The random numbers of a checkpoint are those of worker 0. The others keep their own, which differ.
+        // A checkpoint holds the random number states of worker 0 only. The other workers keep their current states.
         if self.is_first_worker() {
             self.restore_random(&state.random);
         }

@@ -1,4 +1,4 @@
-//! The copies of parameters and auxiliary states on the contexts: their mean, and where they differ from it.
+//! The copies of parameters and auxiliary states on the contexts: computes their mean, and saves copies that differ from it.
 
 use super::Module;
 use super::params::Copies;
@@ -34,7 +34,8 @@ pub(super) fn mean(nd: &Imperative, copies: &[&NdArray]) -> Result<NdArray> {
 }
 
 impl Module {
-    /// Starts to copy parameters or auxiliary states to the host. Of several contexts it is the mean of their copies.
+    /// Starts to copy parameters or auxiliary states to the host. With several contexts, the mean of the contexts' copies is
+    /// copied.
     pub(super) fn copies(&self, ids: &[NodeId]) -> Result<Copies> {
         let mut arrays = Vec::with_capacity(ids.len());
         for id in ids {
@@ -72,7 +73,8 @@ impl Module {
         self.average_over_workers(&names)
     }
 
-    /// The copies of the arrays whose copies are not all equal to `means`, which [`Module::get_params`] returned.
+    /// The copies of every array of which at least one context has a copy that differs from `means`. [`Module::get_params`]
+    /// returned `means`.
     pub(super) fn copies_beside(&self, means: &Checkpoint) -> Result<DeviceCopies> {
         let mut beside = DeviceCopies { n_devices: self.contexts.len(), ..DeviceCopies::default() };
         if self.contexts.len() == 1 {
@@ -98,8 +100,8 @@ impl Module {
         Ok(beside)
     }
 
-    /// Overwrites the copies that a checkpoint has, except those of weights that servers keep. Copies of another number of
-    /// contexts are ignored.
+    /// Sets the arrays of each context to the copies that a checkpoint holds for that context, except weights that servers
+    /// keep. Does nothing if the checkpoint was written with another number of contexts.
     pub(super) fn restore_copies(&self, beside: &DeviceCopies) -> Result<()> {
         if beside.n_devices != self.contexts.len() {
             return Ok(());

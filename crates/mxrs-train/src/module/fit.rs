@@ -148,8 +148,8 @@ impl Module {
     /// Prepares a training before its first batch: restores a checkpoint if it resumes, and checks the room on the disk.
     fn start<'a>(&mut self, train: &dyn DataIter, options: &'a FitOptions) -> Result<Loop<'a>> {
         let batch_size = Some(train.batch_size() as u64);
-        // If bad records may be skipped, the number of batches is unknown; then the largest possible number is used, which
-        // does not change when training resumes.
+        // If bad records may be skipped, the number of batches is unknown. Then the largest possible number is used, because
+        // it is the same when training resumes.
         let most = || train.n_examples().map(|n| n.div_ceil(train.batch_size() as u64));
         let epoch_size = train.n_batches().or_else(most);
         let mut run = Run { number: 0, batch_size, epoch_size, data_seed: options.data_seed };
@@ -196,8 +196,8 @@ impl Module {
         Ok(Loop { options, run, keeper, _lock: lock, saved, finite: FiniteWatch::default(), labels, report })
     }
 
-    /// Takes the parameters of the checkpoint from which the training resumes, if servers are going to keep the weights: they
-    /// take them when the optimizer is initialized, and not later.
+    /// If servers are going to keep the weights, sets the parameters to those of the checkpoint from which the training
+    /// resumes. This must happen before the optimizer is initialized, because servers take the weights only then.
     fn begin_with_checkpoint(&mut self, options: &FitOptions) -> Result<()> {
         let resumes = options.resume && options.restored.is_none() && options.store().is_served();
         let Some(checkpoint) = options.checkpoint.as_ref().filter(|_| resumes) else { return Ok(()) };
@@ -301,7 +301,8 @@ impl Module {
 
     fn checkpoint(&self, all: &mut Loop<'_>) -> Result<()> {
         let Some(checkpoint) = all.options.checkpoint.as_ref() else { return Ok(()) };
-        // At the end of an epoch they are averaged already, and the mean of equal numbers may differ from them by rounding.
+        // At the end of an epoch the auxiliary states are averaged already. Averaging equal numbers again could change them
+        // by rounding.
         if self.n_workers() > 1 && all.report.position.batch > 0 {
             self.average_aux_states()?;
         }
@@ -318,8 +319,8 @@ impl Module {
         Ok(())
     }
 
-    /// Ends an epoch: averages the auxiliary states of the contexts, writes the checkpoint, so that no epoch is lost if a
-    /// callback fails, then calls the callbacks, then validates.
+    /// Ends an epoch: averages the auxiliary states of the contexts, writes the checkpoint, calls the callbacks, and
+    /// validates. The checkpoint is written before the callbacks, so that the epoch is not lost if a callback fails.
     fn epoch_end(
         &mut self,
         epoch: u64,
@@ -343,8 +344,8 @@ impl Module {
         }
     }
 
-    /// Validates after this epoch. If the epoch is the best so far, its checkpoint records that. If validation is
-    /// interrupted, a checkpoint of the epoch's end is written.
+    /// Validates after this epoch. If the epoch is the best so far, records this in its checkpoint. If validation is
+    /// interrupted, writes a checkpoint of the end of this epoch.
     fn validate(
         &mut self,
         epoch: u64,

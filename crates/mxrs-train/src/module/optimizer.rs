@@ -65,7 +65,8 @@ impl Module {
             exchange.expect_scalable()?;
         }
         self.exchange = Some(exchange);
-        // Stores that wait for all workers sum their gradients, so these are divided by the batch of all workers.
+        // Stores that wait for all workers sum the gradients of all workers, so the sum is divided by the batch size of all
+        // workers together.
         let n_examples = batch_size * self.n_summed_workers();
         self.exchange()?.updater().set_rescale_grad(1.0 / n_examples as f64);
         Ok(())

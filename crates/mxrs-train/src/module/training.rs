@@ -15,13 +15,14 @@ pub(super) struct Training {
     under: Vec<Under>,
 }
 
-/// What the checkpoints with one prefix record about the training.
+/// What the checkpoints under one prefix record about the training.
 #[derive(Debug)]
 pub(super) struct Under {
     prefix: PathBuf,
     /// The number that identifies the training among those that wrote checkpoints with this prefix ([`Run::number`]).
     pub number: u64,
-    /// Whether the training continues one that has checkpoints under this prefix, and so keeps the number of that one.
+    /// Whether the training continues an earlier one that has checkpoints under this prefix. It then keeps the number of the
+    /// earlier one.
     pub goes_on: bool,
     /// The best epoch so far and its metric value.
     pub best: Option<(u64, f64)>,
@@ -33,9 +34,9 @@ impl Training {
         Self { batches, from, under: Vec::new() }
     }
 
-    /// What checkpoints with this prefix record. The first call for a prefix chooses the training's number under it. If
-    /// the newest checkpoint under the prefix is the one from which the training resumed, that checkpoint's number is
-    /// kept. Otherwise a training with a new number begins at `position`.
+    /// What checkpoints under this prefix record about the training. The first call for a prefix chooses the training's
+    /// number there. If the training resumed from the newest checkpoint under the prefix, it keeps the number in that
+    /// checkpoint. Otherwise it is a new training that begins at `position`, and gets a new number.
     ///
     /// # Errors
     /// Returns an error if the name is not UTF-8 or the folder cannot be read.

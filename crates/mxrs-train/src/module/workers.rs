@@ -18,8 +18,10 @@ impl Module {
         self.kvstore().map_or(1, |store| store.num_workers())
     }
 
-    /// The number of workers by whose batch gradients are divided, because the store sums their gradients. An asynchronous store
-    /// updates by the gradient of one worker, and MXNet's module leaves this division to the program with other stores.
+    /// The number of workers whose batch sizes are added for the division of gradients. It is larger than 1 only with stores
+    /// that sum gradients over workers. An asynchronous store updates by the gradient of one worker at a time. With
+    /// `horovod` and `byteps`, MXNet's module leaves the division by the number of workers to the program, and so does this
+    /// one.
     pub(super) fn n_summed_workers(&self) -> usize {
         let sums = |store: &&Arc<dyn KvStore>| matches!(store.store_type().family(), Family::DistSync | Family::P3);
         self.kvstore().filter(sums).map_or(1, |store| store.num_workers())
@@ -30,13 +32,13 @@ impl Module {
         self.kvstore().is_none_or(|store| store.rank() == 0)
     }
 
-    /// Whether any worker says yes. All workers must call this function.
+    /// Whether `is_here` is true on any worker. All workers must call this function.
     pub(super) fn is_any(&self, is_here: bool) -> Result<bool> {
         let Some(store) = self.workers() else { return Ok(is_here) };
         Ok(store.all_gather(&[u8::from(is_here)])?.iter().any(|bytes| bytes.first() == Some(&1)))
     }
 
-    /// Whether any worker is asked to stop, after a batch. Checks that all workers have a further batch, or none has.
+    /// After a batch: whether any worker was asked to stop. Fails unless all workers have a next batch or none has.
     pub(super) fn ends(&self, is_asked: bool, has_next: bool, batch: u64) -> Result<bool> {
         let Some(store) = self.workers() else { return Ok(is_asked) };
         let all = store.all_gather(&[u8::from(is_asked), u8::from(has_next)])?;
@@ -50,7 +52,7 @@ impl Module {
         Ok(all.iter().any(|bytes| bytes.first() == Some(&1)))
     }
 
-    /// Checks that all workers say the same.
+    /// Fails unless `own` is the same text on all workers. `what` names it in the error.
     pub(super) fn expect_equal(&self, what: &str, own: &str) -> Result<()> {
         let Some(store) = self.workers() else { return Ok(()) };
         let all = store.all_gather(own.as_bytes())?;

@@ -11,7 +11,7 @@ const N_CONTEXTS: &str = "train.contexts";
 /// The largest number of contexts of a states file.
 const MOST_CONTEXTS: u64 = 1 << 16;
 
-/// What the contexts of a training have for themselves.
+/// What each context of a training has of its own, apart from random numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceCopies {
     /// The number of contexts.
@@ -25,8 +25,8 @@ pub struct DeviceCopies {
 }
 
 impl DeviceCopies {
-    /// Adds the tensors to those of a states file: `copy/<context>/<name>` and `residual/<context>/<name>`, with `all` for a
-    /// tensor that all contexts have.
+    /// Adds these tensors to those of a states file, under the keys `copy/<context>/<name>` and `residual/<context>/<name>`.
+    /// If all contexts have the same tensor, it is stored once, with `all` in place of the context.
     pub(super) fn put(&self, tensors: &mut IndexMap<String, Tensor>, metadata: &mut IndexMap<String, String>) {
         if self.n_devices > 1 {
             metadata.insert(N_CONTEXTS.to_owned(), self.n_devices.to_string());
@@ -42,7 +42,7 @@ impl DeviceCopies {
         }
     }
 
-    /// Removes the tensors from those of a states file.
+    /// Takes the tensors of the contexts out of the tensors of a states file.
     ///
     /// # Errors
     /// Returns an error if the number of contexts is not a number, or if a context lacks a tensor that others have.
@@ -65,7 +65,7 @@ impl DeviceCopies {
     }
 }
 
-/// Removes the tensors whose keys begin with `kind`, by name.
+/// Takes out the tensors whose keys begin with `kind`, and returns them by name.
 fn take_kind(
     kind: &str,
     n_devices: usize,
@@ -74,7 +74,7 @@ fn take_kind(
     let (own, others): (IndexMap<String, Tensor>, _) =
         std::mem::take(tensors).into_iter().partition(|(key, _)| key.starts_with(kind));
     *tensors = others;
-    // For each name, the tensors and whether they are one for all contexts.
+    // For each name: its tensors so far, and whether the key had `all` in place of a context.
     let mut arrays: IndexMap<String, (Vec<Tensor>, bool)> = IndexMap::new();
     for (key, tensor) in own {
         let refused = || {
@@ -101,7 +101,8 @@ fn take_kind(
     Ok(arrays.into_iter().map(|(name, (copies, _))| (name, copies)).collect())
 }
 
-/// The beginning of the keys for the random numbers of this context. The first context has the keys of a training with one.
+/// The beginning of the keys for the random numbers of this context. Those of the first context have no number, so they are
+/// the same as in the file of a training with one context.
 fn random_key(context: usize) -> String {
     if context == 0 { "train.random".into() } else { format!("train.random.{context}") }
 }

@@ -15,7 +15,7 @@ use mxrs_types::{Device, Error, Result};
 use scaling::Scaling;
 use std::sync::Arc;
 
-/// The text of saved states with the loss scaler.
+/// Key of the entry in the saved states that holds the loss scaler.
 const LOSS_SCALER: &str = "loss_scaler";
 
 /// Updates arrays by their gradients, like Gluon's `Trainer`. A parameter may have copies on several devices, each with the
@@ -273,9 +273,10 @@ impl Trainer {
         self.exchange.is_on_store()
     }
 
-    /// States of the optimizer: those of the key-value store if it updates the weights, or else of the first device. If the
-    /// store connects several workers, all must call this function; the first one gets the states of all parameters, and the
-    /// others those that they update. A loss scaler is among the texts.
+    /// The states of the optimizer: those of the key-value store if it updates the weights, otherwise those of the first
+    /// device. If the store connects several workers, all of them must call this function. The first worker gets the states
+    /// of all parameters, and every other worker gets the states of those that it updates. A loss scaler is saved as one of
+    /// the text entries.
     ///
     /// # Errors
     /// Fails as [`Updater::states`] does.

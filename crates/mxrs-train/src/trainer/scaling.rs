@@ -92,14 +92,14 @@ impl Trainer {
         }
     }
 
-    /// Whether the gradients are finite, on all devices, and on all workers that wait for each other. Prepares the update for their
-    /// scale, and counts the step.
+    /// Whether the gradients are finite on all devices, and on all workers of a store that sums over workers. If they are,
+    /// prepares the update to divide them by the loss scale. Counts the step in either case.
     pub(super) fn accepts_gradients(&mut self) -> Result<bool> {
         if self.scaling.is_none() {
             return Ok(true);
         }
         let mut is_finite = self.exchange.are_gradients_finite(|copy, i| self.counts(copy, i))?;
-        // Workers of an asynchronous store do not wait for each other.
+        // Workers of an asynchronous store do not wait for each other, so each decides alone whether it skips a step.
         let waiting = self.exchange.store().filter(|_| self.exchange.serving_store().is_none());
         if let Some(store) = waiting.filter(|store| store.num_workers() > 1) {
             is_finite = store.all_gather(&[u8::from(is_finite)])?.iter().all(|bytes| bytes.first() == Some(&1));

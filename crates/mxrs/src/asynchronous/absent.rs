@@ -1,4 +1,4 @@
-//! Builds without the feature `grpc`: the store and its servers are errors that name the feature.
+//! Builds without the feature `grpc`: making the store or running a server is an error that names the feature.
 
 use crate::Runtime;
 use mxrs_env::Settings;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How this process takes part, from the settings.
+/// How this process takes part in an asynchronous training, according to the settings.
 #[derive(Clone)]
 struct Connection {
     role: Role,
@@ -22,7 +22,7 @@ struct Connection {
     n_servers: Option<usize>,
     servers: Option<String>,
     root: Option<(String, u16)>,
-    /// The files of TLS, with the variables that name them.
+    /// The files for TLS, each with the environment variable that names it.
     tls: [(&'static str, Option<PathBuf>); 3],
     token_file: Option<PathBuf>,
     insecure: bool,
@@ -54,11 +54,12 @@ impl Connection {
         let signs_of_life = SignsOfLife::of(settings);
         let silence = match signs_of_life.silence {
             Some(silence) => silence,
-            // Servers answer, even if a worker sends no signs of life.
+            // A worker expects answers from servers even if it sends no signs of life itself, so the default limit applies.
             None if role == Role::Worker && !settings.is_set("PS_HEARTBEAT_TIMEOUT") => {
                 WorkerOptions::default().silence
             }
-            // A server waits forever, as far as a duration can be added to a time.
+            // A server without a limit waits forever. This is the longest time that can be added to a point in time without
+            // overflow.
             None => Duration::from_secs(u64::from(u32::MAX)),
         };
         let host = if distributed.kubernetes { Some("0.0.0.0".to_owned()) } else { distributed.node_host.clone() };
@@ -225,12 +226,12 @@ impl Connection {
     }
 }
 
-/// A host as it is before a port: an address of IPv6 has colons itself, so it is in brackets.
+/// A host name as it is written before a port. An IPv6 address contains colons itself, so it is put in brackets.
 fn bracketed(host: &str) -> String {
     if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.to_owned() }
 }
 
-/// Whether an address is one of this machine only.
+/// Whether an address can only be reached from this machine.
 fn is_here(address: &str) -> bool {
     let host = host_and_port(address).map_or("", |(host, _)| host);
     host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())

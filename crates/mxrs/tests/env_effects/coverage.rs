@@ -1,5 +1,5 @@
-//! Checks the states that `mxrs env` prints: if a variable is in effect in some build, the code reads it and a test in this
-//! folder tests its effect. The code reads no other variable.
+//! Checks the states that `mxrs env` prints: for each variable that is in effect in some build, the code must read it, and a
+//! test in this folder must test its effect. The code reads no other variable.
 
 use crate::runtime;
 use mxrs_env::{Capability, Registered, field_paths, registry};
@@ -27,7 +27,7 @@ const SOURCES: [&str; 23] = [
     include_str!("training.rs"),
     include_str!("tuning.rs"),
     include_str!("workers.rs"),
-    // Tests of effects that only the command has.
+    // The tests of variables that only the command `mxrs` uses.
     include_str!("../../../mxrs-cli/tests/cli/env.rs"),
     include_str!("../../../mxrs-cli/tests/cli/profile.rs"),
     include_str!("../../../mxrs-cli/tests/cli/train.rs"),

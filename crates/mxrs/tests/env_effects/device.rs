@@ -37,7 +37,8 @@ fn runtime(vars: Vars<'_>) -> (Runtime, Arc<SimulatedDevice>) {
     (builder.build().expect("the runtime starts"), gpu)
 }
 
-/// A runtime with a GPU on which every call runs this probe, on the worker that enqueues it.
+/// A runtime with a GPU whose only backend is this probe. The probe's closure runs for every call, on the worker that
+/// enqueues the call.
 fn probed(vars: Vars<'_>, probe: Arc<Probe>) -> Runtime {
     let plug = Plug { gpu: gpu(), backends: vec![probe] };
     builder(vars).only_backend("reference").device(Arc::new(plug)).build().expect("the runtime starts")
@@ -50,7 +51,7 @@ fn eight_calls(runtime: &Runtime) -> Vec<NdArray> {
     (0..8).map(|i| nd.invoke("relu", &Attrs::new(), &[&array(i)]).unwrap().remove(0)).collect()
 }
 
-/// Asserts that `n` calls are inside the door at the same time, and that no other one enters while they wait.
+/// Asserts that `n` calls wait at the door at the same time, and that no further call arrives meanwhile.
 fn assert_meet(door: &Door, n: usize) {
     assert_eq!(door.wait_for(n), n);
     std::thread::sleep(Duration::from_millis(50));
@@ -101,7 +102,7 @@ fn d2_calls_on_a_gpu_at_once() {
     }
 }
 
-/// The workers for copies wait for the device, so as many copies as there are workers are in progress.
+/// Each worker for copies waits for the device. So as many copies are in progress as there are such workers.
 #[test]
 fn d3_copies_of_arrays_at_once() {
     for (vars, n) in [(&[] as Vars<'_>, 2), (&[("MXNET_GPU_COPY_NTHREADS", "3")], 3)] {
@@ -139,7 +140,7 @@ fn array(runtime: &Runtime, n_bytes: usize) -> NdArray {
 fn copy(runtime: &Runtime, n_bytes: usize) {
     let bytes: Vec<u8> = (0..n_bytes).map(|i| (i % 251) as u8).collect();
     let array = NdArray::from_slice_on(runtime.arrays(), [n_bytes], &bytes, GPU).unwrap();
-    // The pinned memory of the first copy is free before the second one begins.
+    // Waits until the first copy has freed its pinned memory, before the second copy needs some.
     runtime.engine().wait_for_all().unwrap();
     assert_eq!(array.to_vec::<u8>().unwrap(), bytes);
     drop(array);
@@ -210,7 +211,7 @@ fn d28_arrays_and_copies_without_pools() {
         let (runtime, gpu) = runtime(vars);
         (0..2).for_each(|_| drop(array(&runtime, 10_000)));
         assert_eq!(gpu.memory().counters().allocations, n);
-        // An upload and a download.
+        // There are two copies: an upload and a download.
         copy(&runtime, 20_000);
         assert_eq!(runtime.storage().stats(PINNED).system_requests, n);
     }
@@ -254,7 +255,7 @@ fn d83_dropouts_on_a_gpu_take_generators_in_turn() {
         let distinct: BTreeSet<Vec<u32>> = masks.iter().map(|m| m.iter().map(|x| x.to_bits()).collect()).collect();
         assert_eq!(distinct.len(), 4);
     }
-    // The last of several generators is the only one of the default case with one generator.
+    // The last of several generators has the seed of the only generator in the default case.
     assert_eq!([&two[1], &two[3]], [&one[0], &one[1]]);
     assert_eq!(four[3], one[0]);
     assert!(one.iter().all(|mask| *mask != two[0] && *mask != two[2]) && two[0] != two[2]);
@@ -285,7 +286,8 @@ fn d86_a_chain_on_a_gpu_is_one_kernel() {
     assert_eq!(with, without);
 }
 
-/// With events, two dependent calls are enqueued while the device stands still.
+/// With events, a call is enqueued before the call on which it depends has run: two dependent calls are enqueued while the
+/// device stands still.
 #[test]
 fn m1_calls_are_ordered_by_events() {
     let tanh_twice = |vars: Vars<'_>| {

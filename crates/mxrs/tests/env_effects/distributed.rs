@@ -9,7 +9,7 @@ use mxrs::train::Host;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The variables of one worker of two, whose sockets are in this folder, and more.
+/// The variables of one of two workers whose sockets are in this folder, and in addition `more`.
 fn vars<'a>(folder: &'a str, rank: &'a str, more: Vars<'a>) -> Vec<(&'a str, &'a str)> {
     let own = [("DMLC_LOCAL", "1"), ("DMLC_PS_ROOT_URI", folder), ("DMLC_NUM_WORKER", "2"), ("DMLC_RANK", rank)];
     let is_own = |name: &str| !more.iter().any(|(other, _)| *other == name);
@@ -17,7 +17,7 @@ fn vars<'a>(folder: &'a str, rank: &'a str, more: Vars<'a>) -> Vec<(&'a str, &'a
     own.chain(more.iter().copied()).filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// Runs this code as two workers, each with these variables in addition.
+/// Runs this code as two workers. Each gets the usual variables and its own additional ones.
 fn two<R: Send>(more: [Vars<'_>; 2], body: impl Fn(&Runtime, Arc<dyn KvStore>) -> R + Sync) -> [R; 2] {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().to_str().unwrap();
@@ -34,7 +34,7 @@ fn two<R: Send>(more: [Vars<'_>; 2], body: impl Fn(&Runtime, Arc<dyn KvStore>) -
     })
 }
 
-/// Pushes rank + 1, and returns the sum of both workers.
+/// Pushes the value `rank + 1`, and returns the sum over both workers.
 fn sum(runtime: &Runtime, store: &dyn KvStore) -> mxrs::Result<Vec<f32>> {
     let value = NdArray::from_slice(runtime.arrays(), [3], &[store.rank() as f32 + 1.0; 3])?;
     store.init(&[(Key::from("w"), value.clone())])?;
@@ -58,7 +58,7 @@ fn workers_of_one_machine_are_named_by_variables() {
     }
 }
 
-/// The variables that MXNet's launcher sets, and that need nothing here, give no warnings.
+/// Variables that MXNet's launcher sets, but that have no effect here, must not cause warnings.
 #[test]
 fn a_launcher_may_say_more() {
     let more = [("DMLC_NUM_SERVER", "2"), ("DMLC_JOB_CLUSTER", "ssh"), ("DMLC_ROLE", "worker")];
@@ -100,7 +100,7 @@ fn a_worker_without_signs_of_life_is_dead() {
     let (mute, strict) = ([("PS_HEARTBEAT_INTERVAL", "0")], [("PS_HEARTBEAT_TIMEOUT", "1")]);
     let errors = two([&strict, &mute], |runtime, store| match store.rank() {
         0 => sum(runtime, &*store).unwrap_err().to_string(),
-        // Worker 1 is there, and neither pushes nor gives signs of life.
+        // Worker 1 is alive, but it neither pushes nor sends signs of life.
         _ => {
             std::thread::sleep(Duration::from_secs(4));
             String::new()
@@ -109,7 +109,8 @@ fn a_worker_without_signs_of_life_is_dead() {
     assert!(errors[0].contains("worker 1 is silent"), "{}", errors[0]);
 }
 
-/// Without signs of life, silence says nothing; and signs that come later than the others wait are a mistake.
+/// If only the interval is set, to 0, silence is not limited. If a timeout is set too, an interval of 0, or one that is not
+/// shorter than the timeout, is an error.
 #[test]
 fn intervals_and_timeouts_fit_each_other() {
     let mute = [("PS_HEARTBEAT_INTERVAL", "0")];

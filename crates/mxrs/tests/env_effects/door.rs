@@ -1,4 +1,4 @@
-//! Tasks that wait until the test opens a door.
+//! Tasks that are held back until the test lets them go on (opens a door).
 
 use mxrs::Result;
 use mxrs::engine::RunContext;
@@ -28,7 +28,8 @@ impl Door {
         }
     }
 
-    /// The function that a task body calls: it waits until the door is opened. It may be called several times.
+    /// Returns the function that a task body calls. The function waits until the door is opened. It may be called several
+    /// times.
     pub fn visit(&self) -> impl Fn() + Send + Sync + 'static {
         let door = Arc::clone(&self.0);
         move || {

@@ -209,7 +209,7 @@ fn d30_inference_of_a_cached_graph_is_one_push_or_one_per_operator() {
     let pushes = |vars: Vars<'_>, is_train: bool| {
         let runtime = runtime(vars);
         let nd = runtime.imperative().unwrap();
-        // With `static_alloc`, no separate task frees memory.
+        // With `static_alloc`, there is no additional task that frees memory, so only the pushes of operators are counted.
         let flags = CachedOpFlags { static_alloc: true, ..runtime.cached_op_flags() };
         let op = CachedOp::new(&nd, &chain(&runtime, 20), flags).unwrap();
         let x = NdArray::from_slice(runtime.arrays(), [4], &[0.0f32; 4]).unwrap();

@@ -86,7 +86,8 @@ fn d3_so_many_copies_at_once_and_compute_passes_them() {
     }
 }
 
-/// The two halves of a convolution's backward pass run on one stream, or on two that wait for each other before and after.
+/// The two halves of a convolution's backward pass run on one stream or on two. In the second case, the streams wait for
+/// each other before and after.
 #[test]
 fn d58_a_second_stream_ordered_by_events() {
     for (vars, n) in [(&[] as Vars<'_>, 1), (&[(STREAMS, "1")], 1), (&[(STREAMS, "2")], 2)] {
@@ -135,7 +136,7 @@ fn dependent_operators(vars: Vars<'_>) -> Dependent {
     let (finish, may_finish) = mpsc::channel::<()>();
     let (launched, has_launched) = mpsc::channel();
     if is_naive {
-        // With the naive engine, the push itself may wait for the work.
+        // With the naive engine, the push itself may wait for the work, so the work is allowed to finish before the push.
         finish.send(()).unwrap();
     }
     let first = engine.task("first").write(&x).device(Device::gpu(0));
@@ -152,7 +153,7 @@ fn dependent_operators(vars: Vars<'_>) -> Dependent {
         Ok(())
     });
     pushed.unwrap();
-    // If operators are not ordered by events, the second launch comes only after `finish`, however long this waits.
+    // Without events, the second launch comes only after `finish`, so a short wait is enough.
     let patience = Duration::from_millis(if is_by_events { 10_000 } else { 50 });
     let passes = has_launched.recv_timeout(patience).is_ok();
     drop(finish);

@@ -15,7 +15,7 @@ const THREADS: &str = "MXNET_KVSTORE_REDUCTION_NTHREADS";
 const BOUND: &str = "MXNET_KVSTORE_BIGARRAY_BOUND";
 const SERIAL: &str = "MXNET_KVSTORE_SERIAL_PUSH";
 
-/// The parts of sums: the thread of each, and its number of elements.
+/// The parts of a sum: for each, the thread that computed it, and its number of elements.
 type Parts = Arc<Mutex<Vec<(ThreadId, usize)>>>;
 
 /// A runtime with a team of six threads. Its stores `local` and `device` record the parts of sums.
@@ -91,7 +91,8 @@ fn d41_an_array_is_large_from_the_bound_on() {
     assert_eq!(dense_threads(&[(BOUND, "2000001")], "local", 2_000_000), 1);
 }
 
-/// The rows of two devices: those with even numbers, and those with numbers that are multiples of 3.
+/// Row-sparse values of two devices: one has the rows with even numbers, the other one those whose numbers are multiples of
+/// 3.
 fn rows(runtime: &Runtime) -> [Value; 2] {
     [2i64, 3].map(|step| {
         let ids: Vec<i64> = (0..3000).step_by(step as usize).collect();

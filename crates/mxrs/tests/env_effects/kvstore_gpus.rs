@@ -16,7 +16,7 @@ const LOG: (&str, &str) = ("MXNET_KVSTORE_LOGTREE", "1");
 const BACKTRACK: (&str, &str) = ("MXNET_KVSTORE_TREE_BACKTRACK", "1");
 const DIRECT: &str = "MXNET_ENABLE_GPU_P2P";
 
-/// The trees that a search finds for four devices with equal links, by their leaves: MXNet's.
+/// The trees that a search finds for four devices with equal links, given by their leaves. They are those of MXNet.
 const FOUR: [[u32; 4]; 4] = [[0, 1, 2, 3], [1, 2, 3, 0], [2, 0, 1, 3], [3, 2, 0, 1]];
 
 /// A runtime with simulated GPUs, and a store `device`.
@@ -26,20 +26,20 @@ struct World {
     store: Arc<dyn KvStore>,
 }
 
-/// What a push and a pull do.
+/// What a push and a pull caused.
 struct Traffic {
-    /// The log lines of both.
+    /// The log lines of the push and the pull.
     lines: Vec<String>,
-    /// The copies between devices of the pull, sorted.
+    /// The copies from device to device during the pull, sorted.
     copies: Vec<(u32, u32)>,
-    /// The uploads of each device in the push.
+    /// The number of uploads to each device during the push.
     uploads: Vec<u64>,
-    /// The downloads of all devices in the pull.
+    /// The number of downloads from all devices during the pull.
     n_downloads: u64,
 }
 
 impl World {
-    /// `cut` are the pairs of GPUs without a link.
+    /// Makes a runtime with simulated GPUs. The pairs of GPUs in `cut` have no link.
     fn new(vars: Vars<'_>, n_gpus: u32, cut: &[(u32, u32)]) -> Self {
         let first = SimulatedDevice::new(Device::gpu(0), 1 << 20);
         let others = (1..n_gpus).map(|id| first.beside(Device::gpu(id), 1 << 20));
@@ -68,7 +68,7 @@ impl World {
         spans.filter_map(|span| devices(&span.name)).collect()
     }
 
-    /// Pushes an array of each GPU, and pulls the sum to each, which is checked.
+    /// Pushes an array from each GPU, pulls the sum to each GPU, and checks it.
     fn push_and_pull(&self, shape: [usize; 2]) -> Traffic {
         let n = shape[0] * shape[1];
         let engine = self.runtime.engine();
@@ -136,7 +136,7 @@ fn d43_logs_links_and_trees() {
     for (i, tree) in FOUR.iter().enumerate() {
         let [a, b, c, d] = tree;
         let block = format!("INFO Tree {i}, of weight 6:\n  {a}\n  {a} {c}\n  {a} {b} {c} {d}\n");
-        // Links that earlier trees use weigh less for later trees, but the log shows their weight without that.
+        // A link that earlier trees use weighs less in the search for later trees, but the log shows its original weight.
         assert!(lines.contains(&block), "{block}{lines:#?}");
     }
     let with = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
@@ -150,7 +150,7 @@ fn d43_logs_links_and_trees() {
 #[test]
 fn d44_large_arrays_have_a_root_per_device() {
     let (one, mut all) = (edges(&FOUR[..1]), edges(&FOUR));
-    // The stored value is on device 0, from which each slice goes to its root first.
+    // Before the pull, the stored value is on device 0. Each slice is first copied from there to the root of its tree.
     all.extend([(0, 1), (0, 2), (0, 3)]);
     all.sort_unstable();
     for (bound, shape, expected) in

@@ -52,7 +52,8 @@ fn d79_so_many_weights_by_one_call() {
     }
 }
 
-/// If a kernel supports fewer weights per call, it gets the largest possible number, and the optimizer warns once.
+/// If the kernels of an optimizer support fewer weights per call than requested, calls get the largest number that is
+/// supported, and the optimizer warns once.
 #[test]
 fn d79_lower_limits_are_told_once() {
     for (optimizer, size, n_calls, limit) in

@@ -173,7 +173,8 @@ fn d16_d17_d18_a_reserve_empties_the_cache() {
     }
 }
 
-/// On the machine's own memory: a reserve of 100 % is never free, and a reserve of 0 % always is.
+/// On the machine's own memory, a reserve of 100 % is never free, so pools cannot keep memory. A reserve of 0 % is always
+/// free.
 #[test]
 fn d17_d18_the_reserve_is_a_share_of_system_memory() {
     for kind in KINDS.iter().filter(|kind| kind.word != "GPU") {

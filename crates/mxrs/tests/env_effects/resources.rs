@@ -23,7 +23,7 @@ const CPU_RANDOM: &str = "MXNET_CPU_PARALLEL_RAND_COPY";
 const GPU_RANDOM: &str = "MXNET_GPU_PARALLEL_RAND_COPY";
 const GPU: Device = Device::gpu(0);
 
-/// Asserts that `n` tasks are inside the door at the same time, and that no other task enters while they wait.
+/// Asserts that `n` tasks wait at the door at the same time, and that no further task arrives meanwhile.
 fn assert_meet(door: &Door, n: usize) {
     assert_eq!(door.wait_for(n), n);
     std::thread::sleep(Duration::from_millis(50));
@@ -93,7 +93,8 @@ fn d82_generators_of_the_cpu_take_turns() {
     let distinct: BTreeSet<Vec<u32>> = one.iter().map(|m| m.iter().map(|x| x.to_bits()).collect()).collect();
     assert_eq!(distinct.len(), 4);
     let two = masks(&[(CPU_RANDOM, "2")]);
-    // With two generators, the second and fourth request use the generator of the default case; the others use another one.
+    // With two generators, the second and the fourth dropout use the same random numbers as the first and the second in the
+    // default case. The other two use another generator.
     assert_eq!([&two[1], &two[3]], [&one[0], &one[1]]);
     assert!(one.iter().all(|mask| *mask != two[0] && *mask != two[2]) && two[0] != two[2]);
     let seeds = |vars: Vars<'_>| {
@@ -141,7 +142,7 @@ fn d85_sums_of_16_bits_are_narrow_if_asked_for() {
             assert!((sum - total).abs() < 5e-3, "{safe} {op}: {sum}");
         }
     }
-    // Without the variable, the value is 1.
+    // Without the variable, sums are accumulated safely.
     let default = runtime(&[]).settings().resources.safe_accumulation;
     assert!(default);
 }

@@ -28,7 +28,7 @@ impl mxrs::kvstore::Updater for Sgd {
     }
 }
 
-/// A port that is free, as are the next two.
+/// A free port. The next two ports are free, too.
 fn free_port() -> u16 {
     loop {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -42,7 +42,7 @@ fn address() -> String {
     format!("127.0.0.1:{}", free_port())
 }
 
-/// A server on a thread.
+/// Starts a server on a thread of its own.
 fn server(common: Vars<'_>, own: Vars<'_>) -> JoinHandle<Result<()>> {
     let vars: Vec<(String, String)> = [("DMLC_ROLE", "server"), ("DMLC_RANK", "0")]
         .iter()
@@ -101,7 +101,7 @@ fn servers_are_found_by_variables() {
     let port = free_port().to_string();
     let root = [ONE, ("DMLC_PS_ROOT_URI", "127.0.0.1"), ("DMLC_PS_ROOT_PORT", &port), ("DMLC_NUM_SERVER", "1")];
     assert_eq!(one(&root, &[], &[]), [7.0, 14.0]);
-    // A server behind another address than the one it listens at.
+    // Workers reach the server at another address than the one at which it listens.
     let port = free_port();
     let name = format!("localhost:{port}");
     let common = [ONE, ("MXRS_KVSTORE_SERVERS", name.as_str())];
@@ -121,9 +121,9 @@ fn what_is_missing_is_named() {
         (&[list, ONE, ("DMLC_ROLE", "server")], "DMLC_ROLE"),
         (&[list, ONE, ("MXRS_KVSTORE_CA", "ca.pem")], "MXRS_KVSTORE_CERT"),
         (&[list, ONE, ("MXRS_KVSTORE_TOKEN_FILE", "/no/token")], "/no/token"),
-        // A server that is not there, after MXRS_KVSTORE_TIMEOUT.
+        // No server answers at the address, so the worker gives up after `MXRS_KVSTORE_TIMEOUT`.
         (&[list, ONE], "not answered for 3 s"),
-        // Without TLS only on this machine.
+        // Without TLS, servers on other machines are refused.
         (&[ONE, ("MXRS_KVSTORE_SERVERS", "10.1.2.3:9000")], "MXRS_KVSTORE_INSECURE"),
     ] {
         let error = refused(vars);
@@ -168,7 +168,7 @@ fn snapshots_are_in_their_folder_at_their_interval() {
     assert_eq!(train(&trained, 3), [7.0, 14.0]);
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(snapshots(folder.path()), 1);
-    // Server 0 answers at the address itself.
+    // With several servers, each has an address of its own for metrics. Server 0 answers at the given address.
     let (host, port) = host_and_port(&page).unwrap();
     let mut stream = TcpStream::connect((host, port)).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();

@@ -54,7 +54,8 @@ fn rewrite(path: &Path, algorithm: &str, machine: impl Fn(&mut Machine)) {
     std::fs::write(path, file.to_text()).unwrap();
 }
 
-/// A file which says that the slowest Winograd algorithm on one thread is the fastest. Estimates would never choose it.
+/// A tuning file that names the slowest Winograd algorithm on one thread as the fastest. Estimates would never choose it, so
+/// its use shows that the file was read.
 fn unlikely(folder: &Path) -> std::path::PathBuf {
     let file = folder.join("tuning.json");
     search(&file, &[], 14);

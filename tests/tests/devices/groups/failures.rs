@@ -1,4 +1,5 @@
-//! Mistakes and failures: the error names the operator, the group or the devices, nothing leaks, and the host goes on.
+//! Mistakes in the options and failures of a device. The error names the operator, the group or the devices, no memory
+//! leaks, and the host still works.
 
 use super::{CPU, DEFAULT, ENGINES, GPUS, MIXED, ON_GPUS, World, assert_same, head_grads, push, steps};
 use mxrs::exec::{BindOptions, Executor, StepReport};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 type Bits = Vec<(String, Vec<u32>)>;
 
-/// The results of some steps over these devices, or the first error.
+/// The results of an inference and two training steps over these devices, or the first error.
 fn run(world: &World, name: &str, on: Option<[Device; 3]>) -> mxrs::Result<Bits> {
     let network = world.network(name);
     let executor = world.bind(&network, on, |_| {})?;
@@ -32,7 +33,7 @@ fn groups_without_a_device_and_unknown_devices_are_named() {
     assert_says(&error, &["gpu(7)"]);
     let error = world.bind(&network, Some([GPUS[0], Device::cpu_pinned(0), CPU]), |_| {}).err().unwrap();
     assert_says(&error, &["cpu_pinned(0)", "a cpu or a gpu"]);
-    // A group without nodes is not a mistake.
+    // It is allowed to give a device to a group that has no nodes.
     world.bind(&network, Some(MIXED), |options| *options = options.clone().with_group("unused", GPUS[1])).unwrap();
 }
 
@@ -55,7 +56,7 @@ fn operators_on_two_devices_cannot_write_one_state() {
         Executor::simple_bind(&graph, world.runtime.arrays(), &inputs, &options)
     };
     assert_says(&bind(GPUS).err().unwrap(), &["`mean`", "`bn_b`", "gpu(0)", "gpu(1)"]);
-    // The state has no group, so it is where its operators are.
+    // The auxiliary state `mean` has no group of its own, so it is placed on the device of the operators that write it.
     let executor = bind([GPUS[1]; 2]).unwrap();
     assert_eq!(executor.argument("mean").unwrap().device(), GPUS[1]);
 }
@@ -88,7 +89,8 @@ fn copies(executor: &Executor) -> Vec<String> {
     executor.training_report().unwrap().steps.into_iter().filter_map(name).collect()
 }
 
-/// A failing copy fails what is computed from it, the error names it, and the next step is right again.
+/// If a copy fails, everything that is computed from it fails too, and the error names the copy. The next step gives correct
+/// results again.
 #[test]
 fn a_failing_copy_at_every_copy() {
     for engine in [DEFAULT, ENGINES[0], ENGINES[4]] {
@@ -131,7 +133,8 @@ fn a_failing_copy_at_every_copy() {
     }
 }
 
-/// The storage asks the device again with less, or after it has returned cached blocks, so several requests in a row fail.
+/// Eight requests in a row fail: after a failure the storage tries again, with a smaller size or after it has returned
+/// cached blocks.
 #[test]
 fn out_of_memory_on_the_second_device() {
     let want = run(&World::new(DEFAULT), "lstm", None).unwrap();

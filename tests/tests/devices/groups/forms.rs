@@ -1,5 +1,5 @@
-//! Everything else that a graph over several devices does: monitors, recomputation, shared memory, packed constants, steps
-//! one by one, other shapes, added gradients, random numbers.
+//! Further features of graphs over several devices: monitors, recomputation, shared memory, packed constants, steps one by
+//! one, other shapes, added gradients, and random numbers.
 
 use super::{
     CPU, DEFAULT, GPUS, MIXED, ON_GPUS, World, assert_same, compare, fill, head_grads, numbers, push, results, steps,
@@ -11,14 +11,16 @@ use mxrs::ndarray::NdArray;
 use mxrs::types::{DType, Device, Shape};
 use std::sync::{Arc, Mutex};
 
-/// A monitor sees the tensors of one device, and the copies besides.
+/// A monitor of a graph over several devices sees the same tensors as on one device, and in addition the inputs and outputs
+/// of copies.
 #[test]
 fn a_monitor_sees_the_same_tensors_and_the_copies() {
     let world = World::new(DEFAULT);
     for name in ["lenet", "fork"] {
         let network = world.network(name);
         let seen = |on: Option<[Device; 3]>| {
-            // Without additions in place: which term makes a sum depends on the order of the steps.
+            // Turns off additions in place. With them, the order of the steps decides which term of a sum holds the result,
+            // so the tensors that a monitor sees could differ.
             let change = |options: &mut BindOptions| (options.fuse, options.plan.enable_inplace) = (false, false);
             let executor = world.bind(&network, on, change).unwrap();
             fill(&executor).unwrap();
@@ -38,7 +40,7 @@ fn a_monitor_sees_the_same_tensors_and_the_copies() {
         let (want, got) = (seen(None), seen(Some(MIXED)));
         let (copies, got): (Vec<_>, Vec<_>) = got.into_iter().partition(|(op, ..)| op == "_CrossDeviceCopy");
         assert!(want.len() > 10 && copies.len() >= 2 * 4, "{} tensors, {} of copies", want.len(), copies.len());
-        // An input and an output of each copy, with the same bits.
+        // The inputs of all copies must have the same bits as their outputs.
         let ends = |end: &str| -> Vec<&Vec<u32>> {
             copies.iter().filter(|(_, name, _)| name.ends_with(end)).map(|(.., bits)| bits).collect()
         };
@@ -120,8 +122,8 @@ fn steps_one_by_one_and_other_shapes_have_the_same_bits() {
     world.assert_empty();
 }
 
-/// The gradients of one tensor on two devices, and gradients of arguments that are read on another device, are added to what
-/// the arrays hold.
+/// With the request `add`, gradients are added to what the gradient arrays hold, also if a tensor is read on two devices or
+/// an argument is read on another device than its own.
 #[test]
 fn gradients_are_added_and_return_to_their_arguments() {
     let world = World::new(DEFAULT);
@@ -149,7 +151,8 @@ fn gradients_are_added_and_return_to_their_arguments() {
     world.assert_empty();
 }
 
-/// At inference with given parameters, constants are packed on the device of their kernels, and freezing releases the rest.
+/// A model gives the same bits over several devices and after freezing. At inference, constants are packed on the device of
+/// the kernel that reads them. Freezing releases the original parameters.
 #[test]
 fn a_model_over_groups_gives_the_same_bits_and_can_be_frozen() {
     let world = World::new(DEFAULT);
@@ -179,7 +182,8 @@ fn a_model_over_groups_gives_the_same_bits_and_can_be_frozen() {
     world.assert_empty();
 }
 
-/// A constant that is computed from a weight of another device is copied in every run, and follows the weight.
+/// A constant is computed from a weight that is on another device. The copy of the weight is repeated in every run, so a
+/// changed weight changes the result.
 #[test]
 fn constants_of_another_device_follow_their_weights() {
     let world = World::new(DEFAULT);

@@ -1,5 +1,5 @@
-//! Networks with the context groups `a`, `b` and `c`, and where MXNet 1.9.1 places them: `tests/fixtures/placement.txt`, which
-//! `tests/mxnet/make_placement.py` has written.
+//! Networks with the context groups `a`, `b` and `c`, and the devices on which MXNet 1.9.1 places their nodes.
+//! `tests/mxnet/make_placement.py` has recorded them in `tests/fixtures/placement.txt`.
 
 use super::{all_but, shape};
 use mxrs::exec::GradRequests;
@@ -22,7 +22,8 @@ pub struct Network {
     pub gradients: Vec<(String, Device)>,
     /// The devices of outputs.
     pub outputs: Vec<Device>,
-    /// The copies of inference and of a training step: half, node whose value or gradient is copied, readers.
+    /// The copies at inference and in a training step. Each text names the half (forward or gradient), the node whose value
+    /// or gradient is copied, and the readers.
     pub copies: [Vec<String>; 2],
 }
 

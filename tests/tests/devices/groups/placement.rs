@@ -6,7 +6,8 @@ use mxrs::graph::{Graph, Node};
 
 const COPY: &str = "_CrossDeviceCopy";
 
-/// The forward node to which a call of a training graph belongs, or the head whose gradient a variable is.
+/// The name of the forward node to which a call of a training graph belongs. For a variable that holds the gradient of a
+/// head, it is the name of the head.
 fn forward(graph: &Graph, node: &Node) -> String {
     let is_head = |name: &String| node.is_variable() && *node.name == format!("{name}_grad");
     match (node.backward_of, graph.output_names().iter().position(is_head)) {
@@ -53,7 +54,8 @@ fn copies_are_those_of_mxnet() {
             let mut want = recorded.clone();
             want.sort();
             assert_eq!(copies(graph), want, "{}, training: {is_train}", network.name);
-            // Later passes join no calls of different devices, and each copy becomes one step of the program.
+            // The passes after placement merge no calls of different devices, and each copy becomes one step of the program.
+            // So the number of copies stays the same.
             let planned = dry.plan(&options.plan).unwrap();
             let n_copies = planned.steps.iter().filter(|step| step.source.is_some()).count();
             assert_eq!(n_copies, want.len(), "{}", network.name);

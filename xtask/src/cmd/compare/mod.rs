@@ -150,7 +150,7 @@ fn is_a_setting(variable: &str) -> bool {
     PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
 }
 
-/// The flags that have a value, each before its value.
+/// The flags that have a value, each followed by its value.
 fn given(flags: impl IntoIterator<Item = (&'static str, Option<String>)>) -> impl Iterator<Item = String> {
     flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?])).flatten()
 }

@@ -56,7 +56,7 @@ impl<'a> Venv<'a> {
         Self { install, folder }
     }
 
-    /// Its Python.
+    /// The Python program of the environment.
     pub fn python(&self) -> PathBuf {
         self.folder.join("bin/python")
     }

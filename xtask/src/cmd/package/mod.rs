@@ -2,8 +2,9 @@
 //!
 //! The programs are in a temporary folder outside the workspace, so that nothing else of the workspace can help the build:
 //! no file that was not packed, no setting of `.cargo/config.toml`, no feature that another crate enables. Each crate is
-//! built with its default features and run; the facade also with each of its features alone, and each crate that can compile
-//! oneDNN also with the feature that does. Without a C++ compiler (`CXX=false` simulates that), these features are left out.
+//! built with its default features and run. The facade (the crate `mxrs`) is also built with each of its features alone, and
+//! each crate that can compile oneDNN also with the feature that does. Without a C++ compiler (`CXX=false` simulates that),
+//! the features that compile oneDNN are left out.
 
 mod folder;
 mod program;
@@ -110,7 +111,7 @@ fn build(session: &Session, folder: &Folder, program: &Program, packed: u64) -> 
         let dir = folder.write_program(program)?;
         row.n_crates = count_crates(session, folder, program, &dir)?;
         let started = Instant::now();
-        // `--quiet`, because cargo would warn about each packed crate that this program does not use.
+        // Without `--quiet`, cargo would warn about each packed crate that this program does not use.
         folder.cargo(session, &dir, program, "build").arg("--quiet").stream()?;
         row.time = started.elapsed();
         if program.runs() {

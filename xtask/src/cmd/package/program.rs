@@ -29,8 +29,8 @@ pub fn title(package: &str, variant: &str) -> String {
     if variant.is_empty() { package.to_owned() } else { format!("{package}, {variant}") }
 }
 
-/// The programs for one crate: one with its default features and, where it can compile oneDNN, one that does; for the facade
-/// also one with each single feature, and one without features.
+/// The programs for one crate: one with its default features and, if the crate can compile oneDNN, one with the feature that
+/// does so. For the facade (the crate `mxrs`) there is also one with each single feature, and one without features.
 pub fn programs(member: &Member, kernels: Kernels) -> Vec<Program> {
     let program = |variant: &str, features: Vec<String>, default_features: bool| Program {
         package: member.name.clone(),

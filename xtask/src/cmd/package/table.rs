@@ -43,8 +43,8 @@ impl Row {
     }
 }
 
-/// Makes the table. A program's build time does not include crates that were already built for an earlier program. The facade
-/// without features is an exception: all its crates are built again.
+/// Makes the table. A program's build time does not include crates that were already built for an earlier program. The
+/// program with the facade (the crate `mxrs`) without features is an exception: all its crates are built again.
 pub fn show(rows: &[Row]) -> String {
     let head = ["crate", "packed", "crates", "build", "result"].map(str::to_owned);
     let lines: Vec<[String; 5]> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();

@@ -1,8 +1,9 @@
-//! Batch normalization of short planes, which are one element each if the channels are the last axis. The data is a matrix:
-//! a row has one plane of each channel, a column is an element of a plane.
+//! Batch normalization of short planes. A plane is the run of neighboring elements of one channel; it has one element if the
+//! channels are the last axis. The data is seen as a matrix: a row holds one plane of each channel, and a column holds one
+//! element of each of these planes.
 //!
-//! Sums of columns are made in `f64` over blocks of rows, whose size depends only on the shape. The first element of a channel
-//! is subtracted from the others before they are squared, so that a mean far from 0 costs no digits.
+//! Sums of columns are made in `f64` over blocks of rows, whose size depends only on the shape. The first element of a
+//! channel is subtracted from the others before they are squared, so that a mean far from 0 costs no digits.
 
 use super::{Factors, Pair, Problem};
 use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
@@ -52,7 +53,7 @@ pub fn forward<T: Float>(
     // SAFETY: only the output, which is written last, may be in the memory of the data.
     let elements = |range: Range<usize>| unsafe { data.slice(range) };
     let all: Vec<Factors<T>> = if p.uses_batch {
-        // SAFETY: as above.
+        // SAFETY: only the output, which is written last, may be in the memory of the data.
         let origin = |channel: usize| unsafe { data.at(channel * p.inner).widen() };
         let origins = by_column(p, (0..p.channels).map(origin));
         let sums = sums(args, p, &|range, sums| {
@@ -62,7 +63,7 @@ pub fn forward<T: Float>(
         let moments = |(channel, [sum, squares]): (usize, &Pair)| {
             let mean = sum / p.count();
             let squares = squares - sum * mean;
-            // Rounding may make it slightly negative; NaN stays NaN.
+            // Rounding may make the sum of squares slightly negative. Then 0 is used; NaN stays NaN.
             (origins[channel * p.inner] + mean, if squares < 0.0 { 0.0 } else { squares })
         };
         sums.iter().enumerate().map(|at| factors(at.0, Some(moments(at)))).collect()
@@ -85,7 +86,7 @@ pub fn backward<T: Float>(
 ) {
     // SAFETY: only the output, which is written last, may be in the memory of an input.
     let elements = |range: Range<usize>| unsafe { (ograd.slice(range.clone()), data.slice(range)) };
-    // SAFETY: as above.
+    // SAFETY: only the output, which is written last, may be in the memory of an input.
     let means = by_column(p, (0..p.channels).map(|channel| unsafe { mean.at(channel).widen() }));
     let sums = sums(args, p, &|range, sums| {
         let (ograd, x) = elements(range);
@@ -104,7 +105,7 @@ fn by_column<V: Copy>(p: &Problem, of_channels: impl Iterator<Item = V>) -> Vec<
     of_channels.flat_map(|value| std::iter::repeat_n(value, p.inner)).collect()
 }
 
-/// The factors of each column. The first columns follow again after the last one, so that every column begins a whole chunk.
+/// The factors of each column. The first columns are repeated after the last one, so that a chunk can begin at any column.
 struct Columns<T> {
     width: usize,
     mean: Vec<T>,
@@ -149,7 +150,7 @@ fn sums(args: &KernelArgs<'_>, p: &Problem, add: &(dyn Fn(Range<usize>, Sums<'_>
         }
     });
     let mut of_channels = vec![[0.0; 2]; p.channels];
-    // SAFETY: the team has finished.
+    // SAFETY: all threads of the team have finished.
     let all = unsafe { all.written().slice(0..2 * p.n_blocks() * width) };
     for (i, columns) in all.chunks_exact(width.max(1)).enumerate() {
         for (sums, columns) in of_channels.iter_mut().zip(columns.chunks_exact(p.inner)) {
@@ -159,7 +160,7 @@ fn sums(args: &KernelArgs<'_>, p: &Problem, add: &(dyn Fn(Range<usize>, Sums<'_>
     of_channels
 }
 
-/// Number of rows whose sums stay in registers.
+/// Number of rows that are added up in registers before the sums are stored.
 const TOGETHER: usize = 16;
 
 /// Adds the distances of the elements from the origins of their columns, and the squares of the distances, to the sums.
@@ -196,7 +197,8 @@ impl<T: Float> Loop for Products<'_, T> {
     }
 }
 
-/// For each column, adds a term of each row to the first sum, and its product with another one to the second sum.
+/// For each column, adds up a term of each row in the first sum, and products in the second sum. `terms` returns the term of
+/// an element and the factor by which the term is multiplied for the second sum.
 #[inline(always)]
 fn add_rows<T: Float>(
     x: &[T],
@@ -234,7 +236,7 @@ fn add_rows<T: Float>(
     }
 }
 
-/// Does so for the `N` columns from `column` on, in a few rows.
+/// Does the same as [`add_rows`] for the `N` columns from `column` on, in a few rows.
 #[inline(always)]
 fn add_columns<T: Float, const N: usize>(
     x: &[T],
@@ -280,7 +282,7 @@ impl<T: Float> Compute<T> for Normalize<'_, '_, T> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
         let [mean, scale, shift, _] = self.factors.chunk::<N>(at);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let x = unsafe { self.data.chunk::<N>(at) };
         each(T::ZERO, |l| x[l].minus(mean[l]).mul_add(scale[l], shift[l]))
     }
@@ -295,7 +297,7 @@ impl<T: Float> Columns<T> {
     /// Mean, scale, shift and slope of the elements from `at` on.
     #[inline(always)]
     fn chunk<const N: usize>(&self, at: usize) -> [&[T; N]; 4] {
-        // The vectors have `width + CHUNK` elements, so there is a chunk from each column on.
+        // The vectors have `width + CHUNK` elements, so a whole chunk begins at each column.
         let column = at % self.width.max(1);
         [
             chunk_of(&self.mean, column),
@@ -328,7 +330,7 @@ impl<T: Float> Compute<T> for Gradient<'_, '_, T> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
         let [mean, scale, shift, slope] = self.factors.chunk::<N>(at);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let (g, x) = unsafe { (self.ograd.chunk::<N>(at), self.data.chunk::<N>(at)) };
         each(T::ZERO, |l| slope[l].negative().mul_add(x[l].minus(mean[l]), g[l].minus(shift[l])).times(scale[l]))
     }

@@ -1,11 +1,12 @@
 //! Batch normalization and its gradient, on row-major data with the channels along any axis. A plane is the run of
 //! neighboring elements of one channel.
 //!
-//! Long planes: sums are made per plane, in pieces: in the type of the data within a piece, in `f64` over the pieces. Then
-//! they are joined per channel in the order of the planes. If there are enough channels, a thread computes the sums and
-//! the results of one channel after the other, so that the data of a channel is still in a cache when it is read again.
+//! Long planes are summed in pieces: within a piece in the type of the data, over the pieces in `f64`. The sums of the
+//! planes of a channel are then combined in the order of the planes. If there are enough channels, a thread computes the
+//! sums and the results of one channel after the other, so that the data of a channel is still in a cache when it is read
+//! again.
 //!
-//! Short planes, such as those of one element if the channels are the last axis: `columns.rs`.
+//! `columns.rs` has the kernel for short planes. If the channels are the last axis, a plane has one element.
 //!
 //! Results have the same bits on any number of threads.
 
@@ -103,7 +104,8 @@ impl Problem {
         (self.outer * self.inner) as f64
     }
 
-    /// The plane that is summed after a plane, if there are enough channels for each thread; itself after the last one.
+    /// The next plane of the same channel, which is prefetched while this plane is summed. After the last plane, this plane
+    /// itself.
     fn next(&self, plane: usize) -> usize {
         if plane + self.channels < self.planes() { plane + self.channels } else { plane }
     }
@@ -156,7 +158,7 @@ impl Problem {
 struct Steps<'a, T> {
     /// Whether planes are summed even if the statistics are not those of the batch.
     always_sums: bool,
-    /// Two numbers of a plane.
+    /// Computes the two numbers of a plane that [`Pair`] describes.
     sum: &'a (dyn Fn(usize) -> Pair + Sync),
     /// Writes the statistics of a channel, and returns its factors.
     factors: &'a FactorsOf<'a, T>,
@@ -173,7 +175,7 @@ struct Statistics<'a, T> {
 }
 
 impl<'a, T: Float> Statistics<'a, T> {
-    /// The outputs from the second one on.
+    /// The outputs of the call after the first, which is the normalized data or its gradient.
     fn of(args: &KernelArgs<'a>, p: &Problem) -> Result<Self> {
         let sinks = (1..args.outputs.len()).map(|output| Sink::of(args, output, p.dtype));
         Ok(Self { sinks: sinks.collect::<Result<_>>()? })
@@ -200,7 +202,7 @@ fn run_forward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem, rewrites:
     let data = Source::<T>::of(args, 0);
     let (out, statistics) = (Sink::<T>::of(args, 0, p.dtype)?, Statistics::<T>::of(args, p)?);
     let factors = |channel: usize, of_batch: Option<(f64, f64)>| {
-        // SAFETY: one thread computes each channel, and reads each value of an input before it writes its address.
+        // SAFETY: one thread computes each channel, and reads each value of an input before it writes to the same address.
         unsafe {
             let given = |input: usize| Source::<T>::of(args, input).at(channel).widen();
             let (mean, variance) = match of_batch {
@@ -258,7 +260,8 @@ fn run_backward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem) -> Resul
             let (inverse, mean) = (inverse.at(channel).widen(), mean.at(channel).widen());
             let scale = if p.fix_gamma { inverse } else { inverse * gamma.at(channel).widen() };
             let to_gamma = product * inverse;
-            // The statistics of the batch depend on the data; moving statistics are constants.
+            // The statistics of the batch depend on the data, so a part of the gradient goes through them. Moving statistics
+            // are constants.
             let through = if p.uses_batch { [sum / p.count(), to_gamma * inverse / p.count()] } else { [0.0, 0.0] };
             statistics.put(1, channel, if p.fix_gamma { 0.0 } else { to_gamma });
             statistics.put(2, channel, sum);
@@ -279,7 +282,7 @@ fn run_backward<T: Float + 'static>(args: &KernelArgs<'_>, p: &Problem) -> Resul
             always_sums: true,
             sum: &|at| {
                 let ([ograd, x], next) = (elements(at), elements(p.next(at)));
-                // SAFETY: nothing writes the inputs now.
+                // SAFETY: the outputs are written later, so nothing writes the inputs now.
                 p.level.run(Products { ograd, x, next, mean: unsafe { mean.at(at % p.channels) } })
             },
             factors: &|channel, pairs| {

@@ -10,11 +10,12 @@ use crate::stream::{AHEAD, prefetch};
 use crate::tensors::{Sink, Source};
 use std::ops::Range;
 
-/// Number of elements that are summed in the type of the data.
+/// Number of elements that are summed in the type of the data before the sum is added in `f64`.
 const PIECE: usize = 1024;
 
-/// Joins the moments of planes of `inner` elements each: returns the mean, and the sum of squared distances from it. The
-/// formula is that of Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979.
+/// Combines the moments of planes of `inner` elements each: returns the mean, and the sum of squared distances from it. The
+/// formula is that of Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances,
+/// 1979.
 pub fn joined(planes: impl Iterator<Item = Pair>, inner: usize) -> (f64, f64) {
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
     for pair in planes {
@@ -23,7 +24,7 @@ pub fn joined(planes: impl Iterator<Item = Pair>, inner: usize) -> (f64, f64) {
     (mean, squares)
 }
 
-/// Joins the moments of `n` more elements into those of `count` elements.
+/// Combines the moments of `n` more elements with those of `count` elements.
 #[inline(always)]
 pub fn join((count, mean, squares): (&mut f64, &mut f64, &mut f64), n: f64, [other, more]: Pair) {
     let (all, delta) = (*count + n, other - *mean);
@@ -32,7 +33,7 @@ pub fn join((count, mean, squares): (&mut f64, &mut f64, &mut f64), n: f64, [oth
     *count = all;
 }
 
-/// Asks for the elements that are read [`AHEAD`] bytes after element `at` of a plane, which may be in the next plane.
+/// Prefetches the elements that are read [`AHEAD`] bytes after element `at` of a plane, which may be in the next plane.
 #[inline(always)]
 fn request<T>(plane: &[T], next: &[T], at: usize) {
     let soon = at + AHEAD / size_of::<T>();
@@ -123,7 +124,7 @@ impl<T: Float> Compute<T> for Normalize<'_, '_, T> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
         let Factors { mean, scale, shift, .. } = *self.factors;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let x = unsafe { self.data.chunk::<N>(at) };
         each(T::ZERO, |l| x[l].minus(mean).mul_add(scale, shift))
     }
@@ -159,7 +160,7 @@ impl<T: Float> Compute<T> for Gradient<'_, '_, T> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [T; N] {
         let Factors { mean, scale, shift, slope } = *self.factors;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let (g, x) = unsafe { (self.ograd.chunk::<N>(at), self.data.chunk::<N>(at)) };
         each(T::ZERO, |l| slope.negative().mul_add(x[l].minus(mean), g[l].minus(shift)).times(scale))
     }

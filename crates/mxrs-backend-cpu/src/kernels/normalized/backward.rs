@@ -1,5 +1,5 @@
-//! The gradients. With `y` the normalized element and `h = ograd · gamma`: data gets `(h - mean(h) - y · mean(h · y)) / std`,
-//! gamma the sum of `ograd · y`, and beta the sum of `ograd`.
+//! The gradients. With `y` the normalized element and `h = ograd · gamma`: data gets
+//! `(h - mean(h) - y · mean(h · y)) / std`, gamma the sum of `ograd · y`, and beta the sum of `ograd`.
 
 use super::{Moments, PIECE, Problem, in_lanes, moments, prefetch_around, widened};
 use crate::chunks::{Compute, Storing, chunk_of, each};
@@ -22,7 +22,8 @@ fn per_block(p: &Problem) -> usize {
     p.n_groups.div_ceil(BLOCKS).max(1)
 }
 
-/// The number of sums of each of gamma and beta that a block of `n` groups has: one of each element of gamma, or of each group.
+/// The number of sums for gamma, and as many for beta, that a block of `n` groups has: one for each element of gamma, or one
+/// for each group.
 fn sums_of_block(p: &Problem, n: usize) -> usize {
     if p.is_per_element { p.size } else { n }
 }
@@ -69,7 +70,7 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
     });
     let mut totals = vec![[0.0; 2]; p.n_gamma];
     for block in 0..n_blocks {
-        // SAFETY: the team has finished.
+        // SAFETY: all threads of the team have finished.
         let sums = unsafe { scratch.written().slice(sums_of(block)) };
         let (gammas, betas) = sums.split_at(sums.len() / 2);
         let first = if p.is_per_element { 0 } else { groups_of(block).start };
@@ -80,7 +81,7 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
     }
     for (i, total) in totals.iter().enumerate() {
         let [gamma, beta] = total.map(|sum| I::nearest(I::Wide::from_f64(sum)));
-        // SAFETY: the team has finished, and these outputs are in the memory of no input that is still read.
+        // SAFETY: all threads of the team have finished, and these outputs are in the memory of no input that is still read.
         unsafe {
             to_gamma.put(i, [gamma]);
             to_beta.put(i, [beta]);
@@ -125,7 +126,7 @@ impl<I: Stored> Compute<I> for Group<'_, '_, I> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [I; N] {
         let Self { mean, scale, shift, slope, .. } = *self;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let (g, x) = unsafe { (self.ograd.chunk::<N>(at), self.data.chunk::<N>(at)) };
         let result = |g: I, x: I, gamma: I::Wide| {
             let h = g.wide().times(gamma);
@@ -161,7 +162,7 @@ impl<I: Stored> Loop for TileLoop<'_, '_, '_, I> {
         for (i, group) in groups.iter_mut().enumerate().take(n) {
             let at = p.group(first + i);
             let start = at.start;
-            // SAFETY: this thread alone has these groups. The slices are no longer used when the gradient is stored.
+            // SAFETY: only this thread uses these groups. The slices are no longer used when the gradient is stored.
             let (g, x) = unsafe { (ograd.slice(at.clone()), data.slice(at.clone())) };
             let Moments { mean, squares } = moments(x);
             let inverse = 1.0 / (squares / size + p.eps).sqrt();
@@ -178,14 +179,14 @@ impl<I: Stored> Loop for TileLoop<'_, '_, '_, I> {
             let [shift, slope] = [of_h / size, of_product * inverse / size * inverse].map(I::Wide::from_f64);
             *group = Group { ograd, data, start, gamma: mine, mean, scale, shift, slope };
             if !p.is_per_element {
-                // SAFETY: as above.
+                // SAFETY: only this thread uses this group, and no slice of its inputs is used any more.
                 unsafe { Storing::new(*out, at, *group).finish() };
             }
         }
         if p.is_per_element {
             add_elements(&groups[..n], p.size, [gammas, betas]);
             for group in &groups[..n] {
-                // SAFETY: as above.
+                // SAFETY: only this thread uses this group, and no slice of its inputs is used any more.
                 unsafe { Storing::new(*out, group.start..group.start + p.size, *group).finish() };
             }
         }
@@ -205,7 +206,7 @@ fn add_elements<I: Stored>(groups: &[Group<'_, '_, I>], size: usize, [gammas, be
     }
 }
 
-/// Does this for the `N` elements from element `at` of each group on.
+/// Does the same as [`add_elements`] for the `N` elements from element `at` of each group on.
 #[inline(always)]
 fn add_chunk<I: Stored, const N: usize>(
     groups: &[Group<'_, '_, I>],
@@ -215,7 +216,7 @@ fn add_chunk<I: Stored, const N: usize>(
 ) {
     let (mut of_gamma, mut of_beta) = ([I::Wide::ZERO; N], [I::Wide::ZERO; N]);
     for group in groups {
-        // SAFETY: the thread of the caller alone has these groups, whose elements are within both tensors.
+        // SAFETY: only the thread of the caller uses these groups, whose elements are within both tensors.
         let (g, x) = unsafe { (group.ograd.chunk::<N>(group.start + at), group.data.chunk::<N>(group.start + at)) };
         for l in 0..N {
             let g = g[l].wide();

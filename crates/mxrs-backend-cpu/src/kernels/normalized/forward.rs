@@ -29,7 +29,7 @@ pub fn run<I: Stored>(args: &KernelArgs<'_>, p: &Problem) -> Result<()> {
                 spreads.put(group, [I::nearest(I::Wide::from_f64(spread))]);
             }
             let [mean, scale] = [mean, 1.0 / std].map(I::Wide::from_f64);
-            // A group has all elements of gamma, or one.
+            // A group uses all elements of gamma, or only one.
             let mine = if p.is_per_element { 0..p.n_gamma } else { group % p.n_gamma..group % p.n_gamma + 1 };
             let (gamma, beta) = (&gamma[mine.clone()], &beta[mine]);
             let group = Group { data: &data, start: at.start, mean, scale, gamma, beta };
@@ -55,7 +55,7 @@ impl<I: Stored> Compute<I> for Group<'_, '_, I> {
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [I; N] {
         let (mean, scale) = (self.mean, self.scale);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let x = unsafe { self.data.chunk::<N>(at) };
         if let ([gamma], [beta]) = (self.gamma, self.beta) {
             return each(I::ZERO, |l| I::nearest(x[l].wide().minus(mean).times(scale).mul_add(*gamma, *beta)));
@@ -93,7 +93,7 @@ impl<I: Stored> Loop for StoreLoop<'_, '_, I> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        // SAFETY: this thread alone has this group.
+        // SAFETY: only this thread uses this group.
         unsafe { Storing::new(*self.out, self.at, self.group).finish() };
     }
 }

@@ -1,9 +1,9 @@
 //! Layer, instance and group normalization, and their gradients, of groups whose elements are neighbors.
 //!
-//! A group is read from memory once: for its mean. The other passes over it find it in a cache.
-//! Sums of at most 1024 elements are made in the type that they are computed in, in 32 sums side by side; these are joined in
-//! `f64`. The gradients of gamma and beta are joined in an order that depends only on the shape, so that results have the same
-//! bits on any number of threads.
+//! A group is read from memory once: for its mean. The other passes over it find it in a cache. Up to 1024 elements are
+//! added up in the type of the computation, in 32 partial sums; further sums are made in `f64`. The gradients of gamma and
+//! beta are added up in an order that depends only on the shape, so that results have the same bits on any number of
+//! threads.
 
 mod backward;
 mod forward;
@@ -33,7 +33,7 @@ struct Problem {
     size: usize,
     /// Number of elements of gamma.
     n_gamma: usize,
-    /// Whether each element of a group has an element of gamma of its own. Otherwise a group has one.
+    /// Whether each element of a group has an element of gamma of its own. Otherwise all elements of a group share one.
     is_per_element: bool,
     eps: f64,
     /// Whether the third output is the variance, and not the square root of the variance plus `eps`.
@@ -90,7 +90,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     Some(Ok(row_major(call, scratch_bytes, move |args| run(args, &p))))
 }
 
-/// Runs a call.
+/// A function that runs a call.
 type Run = fn(&KernelArgs<'_>, &Problem) -> Result<()>;
 
 impl Problem {
@@ -100,15 +100,15 @@ impl Problem {
     }
 }
 
-/// The elements of an input of parameters, in the type that they are computed in.
+/// The elements of the input gamma or beta, in the type of the computation.
 fn widened<I: Stored>(args: &KernelArgs<'_>, input: usize, n: usize) -> Vec<I::Wide> {
     let source = Source::<I>::of(args, input);
-    // SAFETY: gamma and beta are in the memory of no output, because the shapes of these differ or the operators do not allow
-    // it.
+    // SAFETY: gamma and beta share no memory with an output: their shapes differ from those of the outputs, or the operators
+    // do not allow it.
     unsafe { source.slice(0..n) }.iter().map(|x| x.wide()).collect()
 }
 
-/// Number of elements that are summed in the type that they are computed in.
+/// Number of elements that are summed in the type of the computation before the sum is added in `f64`.
 const PIECE: usize = 1024;
 
 /// The mean of a group and the sum of squared distances from it.
@@ -117,7 +117,7 @@ struct Moments {
     squares: f64,
 }
 
-/// Computes the moments of a group piece by piece, and asks for what follows each piece.
+/// Computes the moments of a group piece by piece, and prefetches the elements that follow each piece.
 #[inline(always)]
 fn moments<I: Stored>(x: &[I]) -> Moments {
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
@@ -134,7 +134,7 @@ fn moments<I: Stored>(x: &[I]) -> Moments {
     Moments { mean, squares }
 }
 
-/// Asks for `n` elements from an address on, which may be any address.
+/// Prefetches `n` elements from an address on, which may be any address.
 #[inline(always)]
 fn prefetch_around<T>(at: *const T, n: usize) {
     for chunk in 0..n.div_ceil(CHUNK) {

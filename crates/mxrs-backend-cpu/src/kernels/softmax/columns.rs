@@ -1,9 +1,10 @@
 //! Softmax and its logarithm over interleaved rows, as there are if the axis is not the last.
 //!
 //! A tile is some neighboring rows, as many as the second-level cache of a core holds. Its data is read once and copied into
-//! a buffer, where the powers `e^((x - largest) / t)`, or with `LOG` the elements, wait for the sums. While the powers of a
-//! tile are computed, the results of the tile before are stored and the data of the next tile is copied. It is copied and not
-//! only requested, because lines whose distance is a multiple of a power of two share a small part of a cache.
+//! a buffer, where the exponentials `e^((x - largest) / t)`, or with `LOG` the elements, are kept until the sums are known.
+//! While the exponentials of a tile are computed, the results of the tile before are stored and the data of the next tile is
+//! copied. It is copied and not only prefetched, because lines whose distance is a multiple of a power of two share a small
+//! part of a cache and would evict each other.
 
 use super::{COLUMNS, Problem, Rows, from_sum, power};
 use crate::chunks::{Compute, Storing, chunk_of, each};
@@ -15,9 +16,9 @@ use crate::tensors::{Sink, Source};
 use mxrs_op::KernelArgs;
 use mxrs_processor::Caches;
 
-/// The width of a tile is a multiple of this, unless the rows are fewer.
+/// The width of a tile is a multiple of this number, unless there are fewer rows.
 const LINE: usize = 16;
-/// Rows of more elements do not wait in a buffer.
+/// Rows of more elements are not kept in a buffer: `deep.rs` computes them.
 pub const DEEPEST: usize = 4096;
 
 /// Number of elements of a tile. Three buffers, of 4 bytes for each element, take three quarters of the second-level cache.
@@ -32,7 +33,7 @@ pub fn tile_elements() -> usize {
 /// Neighboring rows that are computed together.
 #[derive(Clone, Copy)]
 pub struct Tile {
-    /// Index among the outer axes.
+    /// Index of the tile along the axes before the softmax axis.
     pub outer: usize,
     /// First column.
     pub column: usize,
@@ -72,12 +73,12 @@ impl Tiles {
     }
 }
 
-/// A tile whose powers are in a buffer, and what its results are computed with.
+/// A tile whose exponentials are in a buffer, and what its results are computed with.
 struct Buffer<T> {
     values: Vec<T>,
     largest: Vec<T>,
     sums: Vec<f64>,
-    /// For each column, as [`from_sum`] returns it.
+    /// For each column, the value that [`from_sum`] returns for its sum.
     from: Vec<T>,
 }
 
@@ -98,7 +99,8 @@ pub fn forward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     let tiles = Tiles::new(rows, tile_elements());
     in_ranges(args.team, tiles.len(), 4 * rows.size * tiles.width(), &|mine| {
         let mut buffers = [(); 3].map(|()| Buffer::<I::Wide>::new(rows.size, tiles.width()));
-        // Each turn copies one tile, computes the powers of the tile before and stores the results of the one before that.
+        // Each turn copies one tile, computes the exponentials of the tile before and stores the results of the one before
+        // that.
         for turn in mine.start..mine.end + 2 {
             let [copied, computed, stored] = &mut buffers;
             let tile = |index: Option<usize>| index.filter(|index| mine.contains(index)).map(|index| tiles.get(index));
@@ -116,7 +118,7 @@ pub fn forward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     });
 }
 
-/// Copies the data of a tile, computes the powers of the tile before, and stores the results of the tile before that.
+/// Copies the data of a tile, computes the exponentials of the tile before, and stores the results of the tile before that.
 struct TileLoop<'a, 'b, I: Stored, O, const LOG: bool> {
     rows: Rows,
     data: &'b Source<'a, I>,
@@ -127,10 +129,10 @@ struct TileLoop<'a, 'b, I: Stored, O, const LOG: bool> {
     store: Option<(Tile, &'b Buffer<I::Wide>)>,
 }
 
-/// Number of elements of each row that are added up in the type of the data.
+/// Number of elements of each row that are added up in the type of the data before the sum is added in `f64`.
 const TOGETHER: usize = 4;
 
-/// The data of a line is requested this many lines before it is copied.
+/// The data of a line is prefetched this many lines before it is copied.
 const LINES_AHEAD: usize = 8;
 
 impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_, '_, I, O, LOG> {
@@ -140,7 +142,8 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_
         let Self { rows, data, out, scale, mut copy, mut compute, store: stored } = self;
         let line = |tile: Tile, k: usize| {
             let start = rows.at((tile.outer, tile.column), k);
-            // SAFETY: no other thread accesses these columns. This thread overwrites a tile only after it has copied it to a buffer.
+            // SAFETY: no other thread accesses these columns. This thread overwrites a tile only after it has copied it to a
+            // buffer.
             unsafe { data.slice(start..start + tile.width) }
         };
         if let Some((_, buffer)) = &mut copy {
@@ -170,7 +173,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_
             }
             if let Some((tile, buffer)) = stored {
                 for k in lines {
-                    // SAFETY: this thread alone has the columns of this tile, which is in its buffer.
+                    // SAFETY: only this thread uses the columns of this tile, which is in its buffer.
                     unsafe { store::<O, LOG>(rows, out, scale, (tile, buffer), k) };
                 }
             }
@@ -182,7 +185,8 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_
     }
 }
 
-/// Copies a line of the data into the buffer. As in `rows.rs`, NaN may be ignored by the comparison.
+/// Copies a line of the data into the buffer. The comparison may ignore NaN, because the exponential of NaN makes every
+/// result of the row NaN.
 #[inline(always)]
 fn take<I: Stored>(from: &[I], to: &mut [I::Wide], largest: &mut [I::Wide]) {
     for ((x, to), largest) in from.iter().zip(to).zip(largest) {
@@ -192,14 +196,15 @@ fn take<I: Stored>(from: &[I], to: &mut [I::Wide], largest: &mut [I::Wide]) {
     }
 }
 
-/// Adds the powers of four lines of the buffer to the sums, and without `LOG` keeps them.
+/// Adds the exponentials of four lines of the buffer to the sums, and without `LOG` keeps them.
 #[inline(always)]
 fn add_four<T: Float, const LOG: bool>(values: &mut [T], largest: &[T], scale: T, sums: &mut [f64]) {
     let (a, rest) = values.split_at_mut(sums.len());
     let (b, rest) = rest.split_at_mut(sums.len());
     let (c, d) = rest.split_at_mut(sums.len());
     let of = |x: &T, largest: &T| power(*x, *largest, scale);
-    // The lines are cut into chunks of constant size, because the compiler does not know that these slices do not overlap.
+    // The lines are cut into chunks of constant size, because the compiler vectorizes a loop only if it knows that the
+    // slices do not overlap, which it does not know of these.
     let mut column = 0;
     while sums.len() - column >= LINE {
         let here = column..column + LINE;
@@ -233,7 +238,7 @@ fn add_four<T: Float, const LOG: bool>(values: &mut [T], largest: &[T], scale: T
     }
 }
 
-/// Does the same for one line.
+/// Does the same as [`add_four`] for one line.
 #[inline(always)]
 fn add_one<T: Float, const LOG: bool>(values: &mut [T], largest: &[T], scale: T, sums: &mut [f64]) {
     for ((x, largest), sum) in values.iter_mut().zip(largest).zip(sums) {
@@ -260,7 +265,7 @@ unsafe fn store<O: Stored, const LOG: bool>(
     let start = rows.at((tile.outer, tile.column), k);
     let values = &buffer.values[k * tile.width..(k + 1) * tile.width];
     let results = Results::<_, LOG> { start, scale, values, largest: &buffer.largest, from: &buffer.from };
-    // SAFETY: the caller's contract; the results are computed from the buffer.
+    // SAFETY: the caller guarantees that no other code uses these elements; the results are computed from the buffer.
     unsafe { Storing::new(*out, start..start + tile.width, results).finish() };
 }
 

@@ -1,5 +1,6 @@
 //! The gradients of softmax and its logarithm over interleaved rows, in tiles as in `columns.rs`. A tile is read from memory
-//! for the sums of the products, and from a cache for the gradient, while the products of the next tile are added up.
+//! to add up the products of output and output gradient. It is read again, from a cache, to compute the gradient while the
+//! products of the next tile are added up.
 
 use super::columns::{Tile, Tiles, tile_elements};
 use super::gradient::through;
@@ -48,16 +49,16 @@ struct TileLoop<'a, 'b, I: Stored, O, const LOG: bool> {
     rows: Rows,
     tensors: (&'b Source<'a, I>, &'b Source<'a, I>, &'b Sink<'a, O>),
     scale: I::Wide,
-    /// `None` after the last tile.
+    /// The tile whose products are added up; `None` after the last tile.
     tile: Option<Tile>,
     sums: &'b mut [f64],
     /// The tile before, and the sum of each column.
     before: Option<(Tile, &'b [I::Wide])>,
 }
 
-/// Number of products of each row that are added up in the type of the data.
+/// Number of products of each row that are added up in the type of the data before the sum is added in `f64`.
 const TOGETHER: usize = 4;
-/// The data of a line is requested this many lines before it is read.
+/// The data of a line is prefetched this many lines before it is read.
 const LINES_AHEAD: usize = 8;
 
 impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_, '_, I, O, LOG> {
@@ -68,8 +69,8 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_
         let [ograd_line, output_line] = [ograd, output].map(|of| {
             move |tile: Tile, k: usize| {
                 let start = rows.at((tile.outer, tile.column), k);
-                // SAFETY: this thread alone has the columns of both tiles, and reads each element before it stores the gradient
-                // there.
+                // SAFETY: only this thread uses the columns of both tiles, and reads each element before it stores the
+                // gradient there.
                 unsafe { of.slice(start..start + tile.width) }
             }
         });
@@ -92,7 +93,8 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_
                 for k in first..first + n {
                     let start = rows.at((tile.outer, tile.column), k);
                     let gradient = Gradient::<I, LOG> { ograd, output, start, sums, scale };
-                    // SAFETY: as above.
+                    // SAFETY: only this thread uses these columns, and it has read each element before the gradient is
+                    // stored there.
                     unsafe { Storing::new(*out, start..start + tile.width, gradient).finish() };
                 }
             }
@@ -100,7 +102,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for TileLoop<'_
     }
 }
 
-/// The product of an element, with `LOG` the gradient of the output.
+/// The term of an element in the sum of its row: the product `g · y`, or with `LOG` only `g`, the gradient of the output.
 #[inline(always)]
 fn product<I: Stored, const LOG: bool>(g: I, y: I) -> I::Wide {
     if LOG { g.wide() } else { g.wide().times(y.wide()) }
@@ -148,7 +150,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Compute<O> for Gradi
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [O; N] {
         let sums = chunk_of::<_, N>(self.sums, at - self.start);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let (g, y) = unsafe { (self.ograd.chunk::<N>(at), self.output.chunk::<N>(at)) };
         each(O::ZERO, |l| O::nearest(through::<_, LOG>(g[l].wide(), y[l].wide(), sums[l], self.scale)))
     }

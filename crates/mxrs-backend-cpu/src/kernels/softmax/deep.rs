@@ -1,5 +1,5 @@
-//! Softmax and its logarithm over interleaved rows that are too long to wait in a cache. Their data is read three times: for
-//! the largest elements, for the sums of the powers, and for the results.
+//! Softmax and its logarithm over interleaved rows that are too long to stay in a cache. Their data is read three times: for
+//! the largest elements, for the sums of the exponentials, and for the results.
 
 use super::{COLUMNS, Problem, from_sum, power};
 use crate::level::Loop;
@@ -39,14 +39,15 @@ pub fn forward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
             let fill = |_: Range<usize>, to: &mut [O]| {
                 p.level.run(ResultLoop::<_, _, LOG> { line: line(k), largest, from: &from[..width], scale, to });
             };
-            // SAFETY: this thread alone has these columns. `width <= COLUMNS` elements are one piece of `write`, so a single
+            // SAFETY: only this thread uses these columns. `width <= COLUMNS` elements are one piece of `write`, so a single
             // call of `fill` reads them before they are written.
             unsafe { out.write(at(k)..at(k) + width, fill) };
         }
     });
 }
 
-/// Compares a line with the largest elements of its columns. As in `rows.rs`, NaN may be ignored.
+/// Compares a line with the largest elements of its columns. The comparison may ignore NaN, because the exponential of NaN
+/// makes every result of the row NaN.
 struct LargestLoop<'a, I: Stored> {
     line: &'a [I],
     largest: &'a mut [I::Wide],
@@ -63,7 +64,7 @@ impl<I: Stored> Loop for LargestLoop<'_, I> {
     }
 }
 
-/// Adds the powers of a line to the sums.
+/// Adds the exponentials of a line to the sums.
 struct SumLoop<'a, I: Stored> {
     line: &'a [I],
     largest: &'a [I::Wide],
@@ -85,7 +86,7 @@ impl<I: Stored> Loop for SumLoop<'_, I> {
 struct ResultLoop<'a, I: Stored, O, const LOG: bool> {
     line: &'a [I],
     largest: &'a [I::Wide],
-    /// For each column, as [`from_sum`] returns it.
+    /// For each column, the value that [`from_sum`] returns for its sum.
     from: &'a [I::Wide],
     scale: I::Wide,
     to: &'a mut [O],

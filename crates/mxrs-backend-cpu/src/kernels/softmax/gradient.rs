@@ -1,5 +1,5 @@
 //! The gradients of softmax and its logarithm, over rows whose elements are neighbors and fit in a cache. The gradient of a
-//! row is stored while the products of the next row are added up.
+//! row is stored while the products of output and output gradient of the next row are added up.
 
 use super::Problem;
 use super::rows::{LANES, add_to_sums};
@@ -37,7 +37,7 @@ pub fn backward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     });
 }
 
-/// Adds up the products of a row, and stores the gradient of the row before.
+/// Adds up the products `g · y` of a row, and stores the gradient of the row before.
 struct RowLoop<'a, 'b, I: Stored, O, const LOG: bool> {
     ograd: &'b Source<'a, I>,
     output: &'b Source<'a, I>,
@@ -54,7 +54,8 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
     #[inline(always)]
     fn run(self) -> I::Wide {
         let Self { ograd, output, out, at, scale, last } = self;
-        // SAFETY: this thread alone has this row and the row before, and reads each element before it stores the gradient there.
+        // SAFETY: only this thread uses this row and the row before, and reads each element before it stores the gradient
+        // there.
         let mut last =
             last.map(|(at, sum)| unsafe { Storing::new(*out, at, Gradient::<I, LOG> { ograd, output, scale, sum }) });
         let at = at.unwrap_or(0..0);
@@ -64,7 +65,8 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
         for start in chunks.clone().step_by(CHUNK) {
             ograd.prefetch::<CHUNK>(start + ahead);
             output.prefetch::<CHUNK>(start + ahead);
-            // SAFETY: as above.
+            // SAFETY: only this thread uses this row and the row before, and it reads each element before it stores a
+            // gradient there.
             unsafe {
                 add_products::<I, CHUNK, LOG>(ograd.chunk(start), output.chunk(start), &mut sums);
                 if let Some(last) = &mut last {
@@ -76,23 +78,26 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
         output.prefetch::<CHUNK>(chunks.end + ahead);
         let small = chunks.end..chunks.end + (at.end - chunks.end) / LANES * LANES;
         for start in small.clone().step_by(LANES) {
-            // SAFETY: as above.
+            // SAFETY: only this thread uses this row and the row before, and it reads each element before it stores a
+            // gradient there.
             unsafe { add_products::<I, LANES, LOG>(ograd.chunk(start), output.chunk(start), &mut sums) };
         }
         for (i, at) in (small.end..at.end).enumerate() {
-            // SAFETY: as above.
+            // SAFETY: only this thread uses this row and the row before, and it reads each element before it stores a
+            // gradient there.
             let (g, y) = unsafe { (ograd.at(at).wide(), output.at(at).wide()) };
             sums[i] += if LOG { g.widen() } else { g.times(y).widen() };
         }
         if let Some(last) = last {
-            // SAFETY: as above.
+            // SAFETY: only this thread uses this row and the row before, and it reads each element before it stores a
+            // gradient there.
             unsafe { last.finish() };
         }
         I::Wide::from_f64(halve_16(sums, |a, b| a + b))
     }
 }
 
-/// Adds the products of a chunk to the sums of their lanes, with `LOG` the gradient of the output.
+/// Adds the products `g · y` of a chunk, or with `LOG` only the gradients `g` of the output, to the sums of their lanes.
 #[inline(always)]
 pub fn add_products<I: Stored, const N: usize, const LOG: bool>(g: &[I; N], y: &[I; N], sums: &mut [f64; LANES]) {
     let products: [I::Wide; N] =
@@ -100,7 +105,7 @@ pub fn add_products<I: Stored, const N: usize, const LOG: bool>(g: &[I; N], y: &
     add_to_sums(&products, sums);
 }
 
-/// Computes `y (g - sum) / t`, with `LOG` `(g - e^y sum) / t`.
+/// Computes the gradient `y (g - sum) / t`, or with `LOG` `(g - e^y sum) / t`, where `t` is the temperature.
 pub struct Gradient<'a, 'b, I: Stored, const LOG: bool> {
     pub ograd: &'b Source<'a, I>,
     pub output: &'b Source<'a, I>,
@@ -119,7 +124,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Compute<O> for Gradi
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [O; N] {
         let Self { ograd, output, scale, sum } = *self;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let (g, y) = unsafe { (ograd.chunk::<N>(at), output.chunk::<N>(at)) };
         each(O::ZERO, |l| O::nearest(through::<_, LOG>(g[l].wide(), y[l].wide(), sum, scale)))
     }

@@ -1,6 +1,6 @@
 //! Rows of neighbors that are longer than a cache, in blocks of fixed size. The data of a row is read twice: for the largest
-//! element and the sum of each block, and for the results. If there are fewer rows than threads, the threads share the blocks
-//! of each row.
+//! element and the sum of each block, and for the results. If there are fewer rows than threads, the threads share the
+//! blocks of each row.
 
 use super::gradient::{Gradient, add_products};
 use super::rows::{LANES, LONGEST, add_powers, largest};
@@ -18,8 +18,8 @@ use std::ops::Range;
 /// Number of elements of a block. A block is read twice while it is in the first-level cache.
 const BLOCK: usize = 4096;
 
-/// What is known of a block. Forward: its largest element, and the sum of the powers relative to it. Backward: 0 and the sum of
-/// the gradient's products.
+/// What is known of a block. Forward: its largest element, and the sum of the exponentials relative to it. Backward: 0, and
+/// the sum of the products `g · y` of output gradient and output.
 type Part = [f64; 2];
 
 /// Bytes of scratch memory: a part for each block.
@@ -31,7 +31,7 @@ pub fn scratch_bytes(rows: Rows) -> usize {
 struct Steps<'a, T> {
     /// The part of a block, from its elements.
     part: &'a (dyn Fn(Range<usize>) -> Part + Sync),
-    /// What the results of a row are computed with, from its parts.
+    /// Combines the parts of a row into the values from which the results of the row are computed.
     join: &'a (dyn Fn(&[Part]) -> T + Sync),
     /// Writes the results of a block of a row.
     write: &'a (dyn Fn(Range<usize>, &T) + Sync),
@@ -81,7 +81,7 @@ impl<T: Send + Sync> Steps<'_, T> {
 /// Writes zeros to elements that belong to this thread.
 fn write_zeros<O: Stored>(out: &Sink<'_, O>, unused: Range<usize>) {
     if !unused.is_empty() {
-        // SAFETY: callers have these elements alone. Elements of inputs in the same memory are not used.
+        // SAFETY: only the calling thread uses these elements. Elements of inputs in the same memory are not read.
         unsafe { out.write(unused, |_, to| to.fill(O::ZERO)) };
     }
 }
@@ -129,7 +129,7 @@ impl<I: Stored> Loop for PartLoop<'_, '_, I> {
         // SAFETY: nothing writes the data before all parts are computed, or in this row before its parts are computed.
         let row = unsafe { data.slice(at.clone()) };
         let most = largest(row);
-        // The power of -∞ is 0, also if the block has no other element.
+        // If all elements of the block are -∞, the base is 0, so that their exponentials are 0 and not NaN.
         let base = if most == I::Wide::LOWEST { I::Wide::ZERO } else { most };
         let mut sums = [0.0; LANES];
         let mut unused = [I::Wide::ZERO; CHUNK];
@@ -150,7 +150,7 @@ struct Results<'a, 'b, I: Stored, const LOG: bool> {
     data: &'b Source<'a, I>,
     largest: I::Wide,
     scale: I::Wide,
-    /// As [`from_sum`] returns it.
+    /// The value that [`from_sum`] returns for the sum of the row.
     sum: I::Wide,
 }
 
@@ -158,7 +158,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Compute<O> for Resul
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, at: usize) -> [O; N] {
         let Self { data, largest, scale, sum } = *self;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread writes these elements of the inputs.
         let x = unsafe { data.chunk::<N>(at) };
         each(O::ZERO, |l| {
             let x = x[l].wide();
@@ -209,7 +209,7 @@ pub fn backward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     .run(args, p, &|unused| write_zeros(out, unused));
 }
 
-/// Computes the sum of the products of a block.
+/// Computes the sum of the products `g · y` of a block, or with `LOG` of the gradients `g`.
 struct ProductLoop<'a, 'b, I, const LOG: bool> {
     ograd: &'b Source<'a, I>,
     output: &'b Source<'a, I>,
@@ -230,7 +230,7 @@ impl<I: Stored, const LOG: bool> Loop for ProductLoop<'_, '_, I, LOG> {
             unsafe { add_products::<I, CHUNK, LOG>(ograd.chunk(start), output.chunk(start), &mut sums) };
         }
         for (i, at) in (at.start + n_chunks * CHUNK..at.end).enumerate() {
-            // SAFETY: as above.
+            // SAFETY: nothing writes the inputs before the sums of this row are computed.
             let (g, y) = unsafe { (ograd.at(at).wide(), output.at(at).wide()) };
             sums[i % LANES] += if LOG { g.widen() } else { g.times(y).widen() };
         }

@@ -1,15 +1,15 @@
 //! Softmax over an axis, its logarithm, the gradients of both, and the forward pass of `SoftmaxOutput`. With `LOG` a
 //! function computes the logarithm.
 //!
-//! A row is the elements along the axis. Short rows of neighbors (`rows.rs`) and interleaved rows (`columns.rs`) are read from
-//! memory once and wait in a cache for their sum. Rows that are longer than a cache (`long.rs`, `deep.rs`) are read again.
-//! Each thread computes whole rows; a few long rows are shared among threads in blocks of fixed size, so that results have the
-//! same bits on any number of threads.
+//! A row is the elements along the axis. Short rows of neighbors (`rows.rs`) and interleaved rows (`columns.rs`) are read
+//! from memory once and stay in a cache until their sum is known. Rows that are longer than a cache (`long.rs`, `deep.rs`)
+//! are read again. Each thread computes whole rows; a few long rows are shared among threads in blocks of fixed size, so
+//! that results have the same bits on any number of threads.
 //!
 //! Accuracy in `f32`, with `u = 2^-24`, rows of `n` elements and `d = (largest - x) / t`: the relative error of a result of
 //! softmax, and the error of a result of its logarithm, is at most `(4 d + 5 ln n + 8) u`; results of softmax below the
-//! smallest normal number may be 0. The error of a gradient is at most `8 u` times the same formula on absolute values. Terms
-//! are added in the type that they are computed in, four at a time, and these sums in `f64`.
+//! smallest normal number may be 0. The error of a gradient is at most `8 u` times the same formula on absolute values. Four
+//! terms at a time are added in the type of the computation, and these sums of four are added in `f64`.
 
 mod columns;
 mod columns_gradient;
@@ -81,7 +81,7 @@ impl Problem {
             // SAFETY: an input of integers is not in the memory of an output of floats, so nothing writes it.
             i64::from(unsafe { Source::<i32>::of(args, input).at(row) })
         } else {
-            // SAFETY: as above.
+            // SAFETY: an input of integers is not in the memory of an output of floats, so nothing writes it.
             unsafe { Source::<i64>::of(args, input).at(row) }
         };
         usize::try_from(length).unwrap_or(0).min(self.rows.size)
@@ -131,7 +131,7 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Option<Planned> {
     Some(Ok(row_major(call, scratch_bytes, move |args| if has_elements { run(args, &problem) } else { Ok(()) })))
 }
 
-/// Runs a call.
+/// A function that runs a call.
 type Run = fn(&KernelArgs<'_>, &Problem) -> Result<()>;
 
 /// The function that runs `softmax` from one type to another, or with `LOG` its logarithm.

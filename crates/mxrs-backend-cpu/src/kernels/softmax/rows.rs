@@ -1,7 +1,7 @@
 //! Softmax and its logarithm over rows whose elements are neighbors and fit in a cache.
 //!
-//! A row is read from memory once: the powers `e^((x - largest) / t)`, or with `LOG` the elements, wait in a buffer until
-//! their sum is known. The results of a row are stored while the powers of the next row are computed.
+//! A row is read from memory once: the exponentials `e^((x - largest) / t)`, or with `LOG` the elements, are kept in a
+//! buffer until their sum is known. The results of a row are stored while the exponentials of the next row are computed.
 
 use super::{Problem, from_sum, power};
 use crate::chunks::{CHUNK, Compute, Storing, chunk_of, each};
@@ -51,13 +51,13 @@ pub fn forward<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool>(
     });
 }
 
-/// A row whose powers are in a buffer.
+/// A row whose exponentials are in a buffer.
 struct Waiting<T> {
     /// Its elements.
     at: Range<usize>,
     largest: T,
     scale: T,
-    /// As [`from_sum`] returns it.
+    /// The value that [`from_sum`] returns for the sum of the row.
     sum: T,
 }
 
@@ -97,19 +97,19 @@ unsafe fn storing<'a, O: Stored, const LOG: bool>(
 ) -> Storing<'a, O, Results<'a, O::Wide, LOG>> {
     let Waiting { at, largest, scale, sum } = row;
     let results = Results { values, start: at.start, largest, scale, sum };
-    // SAFETY: the caller's contract; the results are computed from a buffer.
+    // SAFETY: the caller guarantees that no other code uses these elements; the results are computed from a buffer.
     unsafe { Storing::new(*out, at, results) }
 }
 
-/// A row whose results wait to be stored, and its powers.
+/// A row whose results wait to be stored, and its exponentials.
 type Before<'a, T> = (Waiting<T>, &'a [T]);
 
-/// Computes the powers of a row, and stores the results of the row before.
+/// Computes the exponentials of a row, and stores the results of the row before.
 struct RowLoop<'a, 'b, I: Stored, O, const LOG: bool> {
     data: &'b Source<'a, I>,
     out: &'b Sink<'a, O>,
     at: Range<usize>,
-    /// Elements from the begin of this row to that of the next one.
+    /// Number of elements from the beginning of this row to the beginning of the next row.
     size: usize,
     scale: I::Wide,
     to: &'b mut [I::Wide],
@@ -121,13 +121,13 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
     #[inline(always)]
     fn run(self) -> Waiting<I::Wide> {
         let Self { data, out, at, size, scale, to, waiting } = self;
-        // SAFETY: this thread alone has this row and the row before. Nothing writes the row until its results are stored, after
-        // this loop.
+        // SAFETY: only this thread uses this row and the row before. Nothing writes the row until its results are stored,
+        // after this loop.
         let row = unsafe { data.slice(at.clone()) };
         let largest = largest(row);
-        // SAFETY: as above; the elements of the row before are in its buffer.
+        // SAFETY: only this thread uses the row before, whose results are computed from its buffer.
         let mut before = waiting.map(|(waiting, values)| unsafe { storing::<O, LOG>(out, waiting, values) });
-        // Rows that follow each other are requested at least `AHEAD` bytes before they are read.
+        // Rows that follow each other are prefetched at least `AHEAD` bytes before they are read.
         let soon = at.start + size.max(AHEAD / size_of::<I>());
         let mut sums = [0.0; LANES];
         let (from, from_rest) = row.as_chunks::<CHUNK>();
@@ -136,7 +136,7 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
             data.prefetch::<CHUNK>(soon + i * CHUNK);
             add_powers::<I, CHUNK, LOG>(x, to, (largest, scale), &mut sums);
             if let Some(before) = &mut before {
-                // SAFETY: as above.
+                // SAFETY: only this thread uses the row before, whose results are computed from its buffer.
                 unsafe { before.step() };
             }
         }
@@ -147,14 +147,15 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
             add_powers::<I, LANES, LOG>(x, to, (largest, scale), &mut sums);
         }
         if !from_rest.is_empty() {
-            // The power of the lowest number is 0.
+            // The chunk is filled with the lowest number, whose exponential is 0, so the added elements do not change the
+            // sum.
             let (mut x, mut last) = ([I::nearest(I::Wide::LOWEST); LANES], [I::Wide::ZERO; LANES]);
             x[..from_rest.len()].copy_from_slice(from_rest);
             add_powers::<I, LANES, LOG>(&x, &mut last, (largest, scale), &mut sums);
             to_rest.copy_from_slice(&last[..from_rest.len()]);
         }
         if let Some(before) = before {
-            // SAFETY: as above.
+            // SAFETY: only this thread uses the row before, whose results are computed from its buffer.
             unsafe { before.finish() };
         }
         let sum = I::Wide::from_f64(from_sum::<LOG>(halve_16(sums, |a, b| a + b)));
@@ -162,7 +163,8 @@ impl<I: Stored, O: Stored<Wide = I::Wide>, const LOG: bool> Loop for RowLoop<'_,
     }
 }
 
-/// Computes the powers of a chunk, or with `LOG` copies its elements, and adds the powers to the sums of their lanes.
+/// Computes the exponentials of a chunk, or with `LOG` copies its elements, and adds the exponentials to the sums of their
+/// lanes.
 #[inline(always)]
 pub fn add_powers<I: Stored, const N: usize, const LOG: bool>(
     x: &[I; N],
@@ -202,12 +204,12 @@ impl<O: Stored, const LOG: bool> Loop for LastLoop<'_, '_, O, LOG> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        // SAFETY: this thread alone has this row, whose elements are in the buffer.
+        // SAFETY: only this thread uses this row, whose elements are in the buffer.
         unsafe { storing::<O, LOG>(self.out, self.waiting, self.values).finish() };
     }
 }
 
-/// The largest element. A NaN may be ignored here, because its power is NaN too, and so is every result of the row.
+/// The largest element. A NaN may be ignored here, because its exponential is NaN too, and so is every result of the row.
 #[inline(always)]
 pub fn largest<I: Stored>(row: &[I]) -> I::Wide {
     let larger = |a: I::Wide, b: I::Wide| if b > a { b } else { a };

@@ -1,10 +1,10 @@
-//! Operators that move elements evenly, as their definitions describe it ([`Moves::Parts`]): copies of ranges, permutations,
-//! repetitions, joins and cuts, and their gradients.
+//! Operators that move elements at constant strides, and their gradients: copies of ranges, permutations, repetitions,
+//! concatenations and splits. Their definitions describe the moves ([`Moves::Parts`]).
 //!
-//! Each part is a loop nest. Its loops are ordered by their steps in the output and merged where possible ([`nest`]). If the
-//! input is contiguous along another loop than the output, small blocks are transposed in the L1 cache ([`turn`]). Otherwise
-//! runs of the output are written from first to last ([`runs`]). Elements that are added up are a reduction over the loops
-//! that repeat them ([`sums`]).
+//! Each part is a loop nest. Its loops are ordered by their strides in the output and merged where possible ([`nest`]). If
+//! the input and the output are contiguous along different loops, small blocks are transposed in the L1 cache ([`turn`]).
+//! Otherwise runs of the output are written from first to last ([`runs`]). Elements that are added up are a reduction over
+//! the loops that repeat them ([`sums`]).
 
 mod nest;
 mod runs;

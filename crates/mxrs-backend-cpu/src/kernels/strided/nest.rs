@@ -9,7 +9,8 @@ const LEAST_TURNED: usize = 8;
 /// The loops of a nest, outermost first.
 pub type Loops = SmallVec<[MovedAxis; 6]>;
 
-/// A part of a move. The steps in the output are positive and become smaller from loop to loop; no loop has only one step.
+/// A part of a move. The strides in the output are positive and become smaller from loop to loop. Every loop has more than
+/// one iteration.
 #[derive(Clone, Debug)]
 pub struct Nest {
     /// The input; `None` for the constant.
@@ -53,7 +54,8 @@ impl Nest {
         Some(Self { input: part.input, output: part.output, start, loops: merged })
     }
 
-    /// A nest that clears an output of `n` elements; `None` if the other nests set all elements, or there are none.
+    /// A nest that clears an output of `n` elements; `None` if the nests in `others` set all elements of the output, or if
+    /// the output has no elements.
     pub fn cleared<'a>(output: usize, n: usize, others: impl Iterator<Item = &'a Self>) -> Option<Self> {
         let covered: usize = others.filter(|nest| nest.output == output).map(Self::n_elements).sum();
         let axes = vec![MovedAxis { size: n, from: 0, to: 1 }];
@@ -90,7 +92,7 @@ impl Nest {
     }
 }
 
-/// The positions of a step in loops: how far both tensors have moved.
+/// How far the positions in the input and in the output have moved at iteration `step` of the loops.
 pub fn moved_by(loops: &[MovedAxis], step: usize) -> [isize; 2] {
     let mut rest = step;
     let mut moved = [0; 2];

@@ -77,7 +77,8 @@ impl<'a, T: Element> Runs<'a, T> {
                 continue;
             }
             let start = target as usize;
-            // SAFETY: as above; the kernel is planned out of place, so no input is in the output's memory.
+            // SAFETY: each chunk writes its own elements of the output, and `in_ranges` gives it to one thread. The kernel
+            // never runs in place (`out_of_place`), so no input is in the output's memory.
             unsafe {
                 output.write(start + first..start + first + len, |piece, to| match &self.data {
                     Some(data) => self.fill(data, source, piece.start - start, to),
@@ -88,7 +89,7 @@ impl<'a, T: Element> Runs<'a, T> {
     }
 
     fn value(&self, at: isize) -> T {
-        // SAFETY: the kernel is planned out of place, so nothing writes the input.
+        // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
         self.data.map_or(self.constant, |data| unsafe { data.at(at as usize) })
     }
 
@@ -122,7 +123,7 @@ impl<'a, T: Element> Runs<'a, T> {
         if self.rows.from == 1 {
             let lane = |q: usize| {
                 let at = (source + q as isize * self.row.from) as usize;
-                // SAFETY: the kernel is planned out of place, so nothing writes the input.
+                // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
                 unsafe { data.slice(at..at + n) }
             };
             self.level.run(Interleave { lanes: std::array::from_fn::<_, W, _>(lane), rows });
@@ -139,7 +140,7 @@ impl<'a, T: Element> Runs<'a, T> {
 fn line<T: Element>(level: Level, data: &Source<'_, T>, at: isize, step: isize, to: &mut [T]) {
     let reach = step * (to.len() as isize - 1);
     let (low, high) = (at + reach.min(0), at + reach.max(0));
-    // SAFETY: the kernel is planned out of place, so nothing writes the input.
+    // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
     let from = unsafe { data.slice(low as usize..high as usize + 1) };
     match step {
         1 => to.copy_from_slice(from),

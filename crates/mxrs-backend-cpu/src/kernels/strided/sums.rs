@@ -15,7 +15,7 @@ use mxrs_types::Shape;
 
 /// Most threads that add up planes at the same time.
 const MOST_THREADS: usize = 16;
-/// Scratch memory for the planes has at most this many elements, or one plane.
+/// Scratch memory for the planes has at most this many elements, or the elements of one plane if these are more.
 const MOST_SUMS: usize = 1 << 22;
 
 /// Plans the sums of a description whose elements are added up.
@@ -34,8 +34,8 @@ pub fn plan(call: &OpCall<'_>, moved: &MovedParts, level: Level) -> Planned {
     for_number!(call, call.outputs[0].dtype, T => added::<T>(call, parts, planes))
 }
 
-/// The shapes of the equal reduction: one loop per axis, in the order of the input, and the same with size 1 for every loop
-/// that repeats elements.
+/// If the sums equal a reduction, the shapes of its input and of its result. The input has one axis per loop, in the order
+/// of the input. In the result, every axis whose loop repeats elements has size 1.
 fn as_reduction(call: &OpCall<'_>, moved: &MovedParts) -> Option<(Shape, Shape)> {
     let [part] = &moved.parts[..] else { return None };
     let mut axes: Vec<MovedAxis> = part.axes.iter().filter(|axis| axis.size != 1).copied().collect();
@@ -123,7 +123,7 @@ fn added<T: Number>(call: &OpCall<'_>, parts: Vec<Part>, planes: Planes) -> Buil
                     add_part(&from, [part.start[0] + source, part.start[1]], &part.axes[n_shared..], sums);
                 }
                 let start = target as usize;
-                // SAFETY: planes do not overlap, and each belongs to one thread. The input is other memory.
+                // SAFETY: planes do not overlap, and each belongs to one thread. The input shares no memory with the output.
                 unsafe {
                     out.write(start..start + size, |piece, to| {
                         let sums = &sums[piece.start - start..];
@@ -145,7 +145,7 @@ fn add_part<T: Number>(from: &Source<'_, T>, start: [isize; 2], axes: &[MovedAxi
         let moved = moved_by(outer, r);
         let [mut source, mut target] = [0, 1].map(|t| start[t] + moved[t]);
         for _ in 0..row.size {
-            // SAFETY: the kernel is planned out of place, so nothing writes the input.
+            // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
             let x = unsafe { from.at(source as usize) };
             let sum = &mut sums[target as usize];
             *sum = T::wide_plus(*sum, x.widen());

@@ -11,8 +11,8 @@ const ALONG_INPUT: usize = 16;
 /// Size of a block along the loop that is contiguous in the output.
 const ALONG_OUTPUT: usize = 64;
 
-/// Transposes the matrices that two loops form: the loop that is contiguous in the input, and the last one, contiguous in the
-/// output. The nest must have a [turned axis](Nest::turned_axis), and it must be within its tensors.
+/// Transposes the matrices that two loops form: the loop that is contiguous in the input, and the last one, contiguous in
+/// the output. The nest must have a [turned axis](Nest::turned_axis), and it must be within its tensors.
 pub fn run<T: Element>(args: &KernelArgs<'_>, nest: &Nest, to: &Sink<'_, T>) {
     let (Some(along), Some(input), Some(last)) = (nest.turned_axis(), nest.input, nest.loops.last()) else { return };
     if !to.is_wanted() {
@@ -41,7 +41,7 @@ pub fn run<T: Element>(args: &KernelArgs<'_>, nest: &Nest, to: &Sink<'_, T>) {
                 let mut block = [[T::ZERO; ALONG_INPUT]; ALONG_OUTPUT];
                 for (q, row) in block[..width].iter_mut().enumerate() {
                     let at = (source + (column + q) as isize * last.from) as usize;
-                    // SAFETY: the kernel is planned out of place, so nothing writes the input.
+                    // SAFETY: the kernel never runs in place (`out_of_place`), so nothing writes the input.
                     let elements = unsafe { from.slice(at..at + height) };
                     match <&[T; ALONG_INPUT]>::try_from(elements) {
                         Ok(line) => *row = *line,
@@ -51,8 +51,8 @@ pub fn run<T: Element>(args: &KernelArgs<'_>, nest: &Nest, to: &Sink<'_, T>) {
                 for p in 0..height {
                     let row = start[1] + moved[1] + (first + p) as isize * along_input.to;
                     let at = (row + column as isize) as usize;
-                    // SAFETY: each strip (at most `ALONG_INPUT` rows of one matrix) writes its own elements of the
-                    // output, and `in_ranges` gives it to one thread. The input is other memory.
+                    // SAFETY: each strip (at most `ALONG_INPUT` rows of one matrix) writes its own elements of the output,
+                    // and `in_ranges` gives it to one thread. The input shares no memory with the output.
                     unsafe { to.write(at..at + width, |piece, to| column_of(&block[piece.start - at..], p, to)) };
                 }
             }

@@ -13,20 +13,20 @@ pub struct Group {
     pub value: usize,
     /// The gradient.
     pub grad: usize,
-    /// The first of the states, which follow each other.
+    /// The first of the states, which are at successive positions.
     pub states: usize,
     /// The output with the new weight.
     pub new_weight: usize,
-    /// The first of the outputs with new states, which follow each other.
+    /// The first of the outputs with new states, which are at successive positions.
     pub new_states: usize,
     /// The output with the new master weight.
     pub new_master: Option<usize>,
 }
 
 impl Group {
-    /// The groups of a call with `n_weights` groups of `stride` inputs and as many weights as outputs, followed by what the
-    /// call rewrites. Inputs after the groups belong to no weight. If a group has one input more than weight, gradient and
-    /// states, this is the master weight.
+    /// The groups of a call that updates `n_weights` weights. The first `n_grouped` inputs are the tensors of the weights,
+    /// one weight after the other: weight, gradient, states, and a master weight if there is one input more. Inputs after
+    /// these belong to no weight. The outputs are the new weights, followed by the new states and master weights.
     ///
     /// # Errors
     /// Returns a reason if the numbers of inputs and outputs do not fit.
@@ -94,7 +94,7 @@ impl Group {
                 let states = states.each_mut().map(|state| &mut **state);
                 level.run(Step { rule, rate, weight: &mut *value, grad, states });
             }
-            // SAFETY: as above.
+            // SAFETY: the caller gives this thread these elements of all tensors of the group.
             unsafe { self.store(io, piece, value, states.each_ref().map(|state| &**state), n_states) };
         }
     }
@@ -117,7 +117,7 @@ impl Group {
             // SAFETY: the caller gives this thread these elements, and the weight is opened once.
             let value = unsafe { io.open((self.value, self.new_value()), piece.clone(), &mut buffer) };
             level.run(Step { rule, rate, weight: &mut *value, grad, states: [&mut [], &mut [], &mut []] });
-            // SAFETY: as above.
+            // SAFETY: the caller gives this thread these elements of the weight and of its new values.
             unsafe { self.store(io, piece, value, [&[], &[], &[]], 0) };
         }
     }
@@ -140,7 +140,7 @@ impl Group {
             if s >= n_states {
                 return &mut buffer[..0];
             }
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees that no other code uses these elements of the states.
             unsafe { io.open((self.states + s, self.new_states + s), at.clone(), buffer) }
         })
     }
@@ -157,7 +157,8 @@ impl Group {
         states: [&[f32]; MOST_STATES],
         n_states: usize,
     ) {
-        // SAFETY: the caller's contract. Slices of memory that is updated in place are not stored.
+        // SAFETY: the caller guarantees that no other thread uses these elements. A slice of memory that is updated in place
+        // is not stored.
         unsafe {
             if !io.is_in_place(self.value, self.new_value()) {
                 io.store(self.new_value(), at.clone(), value);
@@ -177,7 +178,7 @@ impl Group {
     pub unsafe fn store_states(&self, io: &Io<'_>, at: Range<usize>, states: [&[f32]; MOST_STATES], n_states: usize) {
         for (s, state) in states[..n_states].iter().enumerate() {
             if !io.is_in_place(self.states + s, self.new_states + s) {
-                // SAFETY: the caller's contract.
+                // SAFETY: the caller guarantees that no other code uses these elements of the states.
                 unsafe { io.store(self.new_states + s, at.clone(), state) };
             }
         }

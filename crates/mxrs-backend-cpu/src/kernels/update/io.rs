@@ -64,8 +64,8 @@ impl Io<'_> {
             && (from.as_ptr(), from.len_bytes()) == (to.as_ptr(), to.len_bytes())
     }
 
-    /// The elements `at` of an input that an output replaces: the elements themselves if the output is the
-    /// [same memory](Self::is_in_place), otherwise a copy in the buffer. The caller later passes the copy to [`Self::store`].
+    /// The elements `at` of an input that an output replaces: the elements themselves if the output is the [same
+    /// memory](Self::is_in_place), otherwise a copy in the buffer. The caller later passes the copy to [`Self::store`].
     ///
     /// # Safety
     /// While the slice exists, no other code may use these elements of the input and of the output.
@@ -77,11 +77,11 @@ impl Io<'_> {
     ) -> &'b mut [f32] {
         if self.is_in_place(input, output) {
             let sink = Sink::<f32>::with_mode(self.args, output, self.modes[output]);
-            // SAFETY: the caller's contract is that of `slice_mut`.
+            // SAFETY: the caller guarantees what `slice_mut` requires.
             return unsafe { sink.slice_mut(at) };
         }
         let buffer = &mut buffer[..at.len()];
-        // SAFETY: the caller's contract includes that of `load`.
+        // SAFETY: the caller guarantees what `load` requires.
         unsafe { self.load(input, at, buffer) };
         buffer
     }
@@ -92,7 +92,7 @@ impl Io<'_> {
     /// # Safety
     /// No thread may write these elements while the slice exists.
     pub unsafe fn read<'b>(&'b self, input: usize, at: Range<usize>, buffer: &'b mut [f32; PIECE]) -> &'b [f32] {
-        // SAFETY: the caller's contract is that of `slice` and of `load`; the dtype is that of the planned call.
+        // SAFETY: the caller guarantees what `slice` and `load` require; the dtype is that of the planned call.
         unsafe {
             if self.is_f32(input) {
                 return Source::<f32>::of(self.args, input).slice(at);
@@ -109,7 +109,7 @@ impl Io<'_> {
     /// No thread may write the element during the call.
     pub unsafe fn one(&self, input: usize, index: usize) -> f32 {
         let mut one = [0.0];
-        // SAFETY: the caller's contract is that of `load`.
+        // SAFETY: the caller guarantees what `load` requires.
         unsafe { self.load(input, index..index + 1, &mut one) };
         one[0]
     }
@@ -119,7 +119,7 @@ impl Io<'_> {
     /// # Safety
     /// No thread may write these elements during the call.
     pub unsafe fn load(&self, input: usize, at: Range<usize>, to: &mut [f32]) {
-        // SAFETY: the caller's contract is that of `slice`; the dtypes are those of the planned call.
+        // SAFETY: the caller guarantees what `slice` requires; the dtypes are those of the planned call.
         unsafe {
             match self.types.inputs[input] {
                 DType::F16 => widen_at::<f16>(self.level, Source::of(self.args, input).slice(at), to),
@@ -136,18 +136,19 @@ impl Io<'_> {
     pub unsafe fn store(&self, output: usize, at: Range<usize>, from: &[f32]) {
         let mode = self.modes[output];
         let streams = mode == Mode::Direct && self.is_large(output);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread uses these elements.
         unsafe { self.store_in(output, at, from, if streams { Mode::Stream } else { mode }) };
     }
 
-    /// Does the same as [`Self::store`] for an output whose old elements the call has not read, so that they are in no cache.
+    /// Does the same as [`Self::store`] for an output whose old elements the call has not read, so that they are in no
+    /// cache.
     ///
     /// # Safety
     /// As for [`Self::store`].
     pub unsafe fn store_unread(&self, output: usize, at: Range<usize>, from: &[f32]) {
         let mode = self.modes[output];
         let streams = mode.replaces() && self.is_large(output);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no other thread uses these elements.
         unsafe { self.store_in(output, at, from, if streams { Mode::Stream } else { mode }) };
     }
 
@@ -161,7 +162,7 @@ impl Io<'_> {
     /// # Safety
     /// As for [`Self::store`].
     unsafe fn store_in(&self, output: usize, at: Range<usize>, from: &[f32], mode: Mode) {
-        // SAFETY: the caller's contract is that of `put`; the dtypes are those of the planned call.
+        // SAFETY: the caller guarantees what `put` requires; the dtypes are those of the planned call.
         unsafe {
             match self.types.outputs[output] {
                 DType::F16 => self.put::<f16>(output, mode, at, |to| narrow_at(self.level, from, to)),
@@ -180,7 +181,7 @@ impl Io<'_> {
             return;
         }
         let sink = Sink::<T>::with_mode(self.args, output, mode);
-        // SAFETY: the caller's contract is that of `slice_mut`.
+        // SAFETY: the caller guarantees what `slice_mut` requires.
         let to = unsafe { sink.slice_mut(at) };
         if !matches!(mode, Mode::Add | Mode::Stream) {
             return fill(to);

@@ -107,7 +107,7 @@ impl MultiLamb {
             let opened = states.each_mut().map(|state| &mut **state);
             self.level.run(Step { rule, rate, weight: &mut *direction, grad, states: opened });
             fold_into::<f32, SumOfSquares>(self.level, &mut lanes[1], direction);
-            // SAFETY: as above.
+            // SAFETY: the caller gives this thread these elements of the states.
             unsafe { group.store_states(io, piece, states.each_ref().map(|state| &**state), N_STATES) };
         }
         lanes.map(join_lanes::<f32, Sum>)

@@ -1,5 +1,5 @@
-//! Learning rates by the norms of weights and gradients: `multi_lars`. Its tensors have one element per weight, so that it is
-//! computed in `f64` on one thread.
+//! Learning rates by the norms of weights and gradients: `multi_lars`. Its tensors have only one element per weight, so one
+//! thread computes the rates, in `f64`.
 
 use crate::plan::{Planned, row_major};
 use crate::tensors::{Sink, Source};
@@ -19,7 +19,7 @@ pub fn plan(call: &OpCall<'_>) -> Planned {
         let tensors = [0, 1, 2, 3].map(|input| Source::<f32>::of(args, input));
         let out = Sink::<f32>::of(args, 0, DType::F32)?;
         let rate = |i: usize| {
-            // SAFETY: only this thread runs, and `write` asks for each element before it writes the element.
+            // SAFETY: only this thread runs, and `write` computes each element before it writes the element.
             let [lr, weight, grad, wd] = tensors.map(|tensor| f64::from(unsafe { tensor.at(i) }));
             let norm = weight.sqrt();
             if norm > 0.0 && grad > 0.0 { lr * eta * norm / (grad.sqrt() * rescale_grad + wd * norm + eps) } else { lr }

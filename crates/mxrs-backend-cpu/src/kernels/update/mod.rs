@@ -86,7 +86,8 @@ impl Update {
     /// The rule of this run, or none if all values stay as they are, and the rates of each weight.
     fn rule_and_rates(&self, io: &Io<'_>) -> (Option<Rule>, Vec<Rate>) {
         let n_inputs = io.args.inputs.len();
-        // SAFETY: inputs that belong to no weight are not among the rewritten inputs, so nothing writes them during the call.
+        // SAFETY: inputs that belong to no weight are not among the rewritten inputs, so nothing writes them during the
+        // call.
         let shared = |input: usize, index: usize| unsafe { io.one(input, index) };
         match &self.rates {
             Rates::Known(all) => (Some(self.rule), all.clone()),

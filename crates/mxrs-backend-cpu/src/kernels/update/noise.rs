@@ -1,5 +1,5 @@
-//! Steps with normally distributed noise: `_sgld_update`. Element `i` computes its noise from the words `2 i` and `2 i + 1` of
-//! the call's random numbers by the Box-Muller method.
+//! Steps with normally distributed noise: `_sgld_update`. Element `i` computes its noise from the words `2 i` and `2 i + 1`
+//! of the call's random numbers by the Box-Muller method.
 
 use super::io::{Io, Types};
 use super::step::clip;
@@ -56,7 +56,7 @@ impl Noisy {
             let first_block = start as u64 / 2;
             self.level.run(Step { of: self, weight: &mut *weight, grad, random, first_block });
             if !io.is_in_place(0, 0) {
-                // SAFETY: as above.
+                // SAFETY: the caller gives this thread these elements.
                 unsafe { io.store(0, piece, weight) };
             }
         }

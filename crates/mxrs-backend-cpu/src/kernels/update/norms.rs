@@ -34,10 +34,10 @@ pub fn plan(call: &OpCall<'_>, level: Level) -> Planned {
     })
 }
 
-/// Bits of the exponent, and its lowest bit.
+/// The bits of the exponent of an `f32`, and the lowest of these bits.
 const EXPONENT: u32 = 0x7F80_0000;
 const LOWEST: u32 = 0x0080_0000;
-/// The bit above the exponent.
+/// The sign bit, which is the bit above the exponent.
 const SIGN: u32 = 0x8000_0000;
 
 /// Finds infinite numbers and NaN. Their exponents consist of ones, so that adding one carries into the bit above.
@@ -102,13 +102,13 @@ unsafe fn fold_unit<F: Fold<f32>>(io: &Io<'_>, array: usize, at: Range<usize>, l
     let mut lanes = [F::EMPTY; LANES];
     if io.is_f32(array) {
         let mut unused = [0.0; PIECE];
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no thread writes these elements.
         fold_ahead::<f32, F>(level, &mut lanes, unsafe { io.read(array, at, &mut unused) });
         return join_lanes::<f32, F>(lanes);
     }
     let mut buffer = [0.0f32; PIECE];
     for start in at.clone().step_by(PIECE) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that no thread writes these elements.
         let piece = unsafe { io.read(array, start..at.end.min(start + PIECE), &mut buffer) };
         fold_into::<f32, F>(level, &mut lanes, piece);
     }

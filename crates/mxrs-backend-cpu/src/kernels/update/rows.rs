@@ -81,22 +81,22 @@ impl Update {
             let grad = unsafe { io.read(1, piece, grads) };
             self.level.run(Squares { grad, rescale_grad, bound, lanes: &mut lanes });
         }
-        // SAFETY: as above.
+        // SAFETY: the caller gives this thread this row of all tensors.
         let state = unsafe { io.open((2, 1), row..row + 1, history) };
         if self.columns > 0 {
             state[0] = self.moved(state[0], lanes);
         }
         let rate = self.rate(state[0]);
         if !io.is_in_place(2, 1) {
-            // SAFETY: as above.
+            // SAFETY: the caller gives this thread this row of all tensors.
             unsafe { io.store(1, row..row + 1, state) };
         }
         for piece in pieces() {
-            // SAFETY: as above.
+            // SAFETY: the caller gives this thread this row of all tensors.
             let (weight, grad) = unsafe { (io.open((0, 0), piece.clone(), weights), io.read(1, piece.clone(), grads)) };
             self.level.run(Descent { weight: &mut *weight, grad, rescale_grad, bound, rate });
             if !io.is_in_place(0, 0) {
-                // SAFETY: as above.
+                // SAFETY: the caller gives this thread this row of all tensors.
                 unsafe { io.store(0, piece, weight) };
             }
         }

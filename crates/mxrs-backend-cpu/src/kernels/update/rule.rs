@@ -21,7 +21,7 @@ use mxrs_ops::{AdaDeltaParams, AdamaxParams, DcAsgdParams, NadamParams, Preloade
 pub struct Rule {
     /// The formula.
     pub kind: Kind,
-    /// Factor of the gradient.
+    /// The gradient is multiplied by this number.
     pub rescale_grad: f32,
     /// Gradients are clipped to ± this bound; infinite if they are not clipped.
     pub bound: f32,
@@ -42,7 +42,8 @@ pub enum Kind {
         beta2: f32,
         epsilon: f32,
     },
-    /// With the momentum's weight decay of the new weight, or of the old one.
+    /// Nesterov momentum. The weight decay in the momentum is that of the new weight if `of_new`, otherwise that of the old
+    /// weight.
     Nesterov {
         momentum: f32,
         of_new: bool,
@@ -67,7 +68,7 @@ pub enum Kind {
         lamda1: f32,
         beta: f32,
     },
-    /// `left1` is `1 - beta1^t`, `left2` is `1 - beta2^t`.
+    /// `left1` is `1 - beta1^t` and `left2` is `1 - beta2^t`, where `t` is the number of the step.
     Ftml {
         beta1: f32,
         beta2: f32,
@@ -167,7 +168,7 @@ impl Rates {
     }
 }
 
-/// The bound of a parameter, which is negative for none.
+/// The bound that a parameter gives. A negative parameter means that nothing is clipped, so its bound is infinite.
 fn bound(value: f32) -> f32 {
     if value >= 0.0 { value } else { f32::INFINITY }
 }

@@ -156,7 +156,7 @@ impl Loop for Step<'_> {
                 let g = decayed(g, *w);
                 *m = beta1 * *m + (1.0 - beta1) * g;
                 let old = beta2 * *most;
-                // NaN is larger than every number.
+                // NaN counts as larger than every number, so that it is not lost.
                 *most = if g.abs() > old || g.is_nan() { g.abs() } else { old };
                 *w -= lr * *m / *most;
             }),
@@ -182,7 +182,8 @@ impl Loop for Step<'_> {
                 *previous = old;
             }),
             Kind::LambDirection { beta1, beta2, epsilon, left1, left2 } => {
-                // Each element is multiplied by these reciprocals: a division takes longer than reading and writing an element.
+                // Each element is multiplied by these reciprocals: a division takes longer than reading and writing an
+                // element.
                 let (by_mean, by_var) = (1.0 / left1, 1.0 / left2);
                 each2(w, g, a, b, |w, g, m, v| {
                     let g = clipped(g);

@@ -25,12 +25,12 @@ struct Planes<'a> {
     dst: *mut f32,
     pixels: usize,
     factors: &'a Factors,
-    /// Values that are subtracted from the gradient: the first as they are, the second times the distance of the data
-    /// from the mean.
+    /// Two values per channel that are subtracted from the gradient: the first as it is, the second multiplied by the
+    /// distance of the data from the mean.
     less: &'a [[f32; BLOCK]; 2],
     /// Whether the result is added to the old values in `dst`.
     adds: bool,
-    /// Whether the result is stored past the caches.
+    /// Whether the result is stored directly to memory, bypassing the caches.
     past_caches: bool,
 }
 
@@ -125,7 +125,8 @@ impl Sweep for Call<'_> {
             let to_gamma = all.second[i] * inverse;
             kept.results[0][i] = if self.problem.fix_gamma { 0.0 } else { to_gamma as f32 };
             kept.results[1][i] = all.first[i] as f32;
-            // The statistics of the batch depend on the data; moving statistics are constants.
+            // The statistics of the batch depend on the data, so they contribute to the gradient. Moving statistics are
+            // constants.
             if self.problem.uses_batch {
                 kept.factors[0][i] = (all.first[i] / all.count) as f32;
                 kept.factors[1][i] = (to_gamma * inverse / all.count) as f32;
@@ -180,7 +181,7 @@ impl Kernel for Backward {
         let is_wanted = args.reqs[0] != WriteReq::Null;
         let call = Call {
             problem,
-            // The gradient without ReLU has no beta and does not need it; gamma takes its place.
+            // The call without ReLU does not have beta as an input and does not need it. Gamma is passed in its position.
             inputs: (if problem.relu { [0, 1, 2, 3, 4, 5] } else { [0, 1, 2, 2, 3, 4] })
                 .map(|i: usize| args.inputs[i].as_ptr().cast_const().cast()),
             dst: if is_wanted { args.outputs[0].as_ptr().cast() } else { std::ptr::null_mut() },

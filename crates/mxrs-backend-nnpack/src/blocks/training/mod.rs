@@ -69,7 +69,8 @@ impl Problem {
         (n * self.blocks() + block) * self.plane()
     }
 
-    /// Normalizes a plane of data and applies ReLU if it follows. Stores past the caches if they cannot hold the tensor.
+    /// Normalizes a plane of data and applies ReLU if it follows. The stores bypass the caches if these cannot hold the
+    /// tensor.
     ///
     /// # Safety
     /// `src` and `dst` must point to whole planes of tensors of this problem. No other thread may use the plane at

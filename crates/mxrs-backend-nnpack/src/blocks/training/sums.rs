@@ -6,7 +6,8 @@ use crate::dispatch::for_each_set;
 use crate::gemm::lanes::Lanes;
 use crate::layouts::BLOCK;
 
-/// Number of pixels of a partial sum. These pixels stay in the first-level cache between the passes for parts of the channels.
+/// Number of pixels of a partial sum. A register holds only a part of the 16 channels, so these pixels are read several
+/// times; they are few enough to stay in the first-level cache.
 const PARTIAL: usize = 128;
 
 /// Two sums per channel and the number of pixels: forward, the mean and the squared distances from it; backward, two
@@ -70,8 +71,9 @@ for_each_set! {
 #[inline(always)]
 unsafe fn moments_of<L: Lanes>(plane: &Moments, to: &mut Sums) {
     *to = Sums::NONE;
-    // Values are summed by their distance from the mean of the pixels before them, and squared distances from it. That mean is
-    // near their own, so the squares lose no digits when they are moved to their own mean. One pass over memory is enough.
+    // For each partial sum, the distances of its pixels from a center and the squares of the distances are summed. The
+    // center is the mean of all earlier pixels, which is near the mean of these pixels. So the sums can be converted to
+    // distances from their own mean without losing digits, and one pass over memory suffices.
     let mut near = [0.0f32; BLOCK];
     for start in (0..plane.pixels).step_by(PARTIAL) {
         let len = PARTIAL.min(plane.pixels - start);
@@ -94,7 +96,7 @@ unsafe fn moments_of<L: Lanes>(plane: &Moments, to: &mut Sums) {
             let off = f64::from(sums[i]) / n;
             mean[i] = f64::from(near[i]) + off;
             let squares = f64::from(squares[i]) - off * off * n;
-            // Rounding may leave less than nothing. A NaN stays a NaN.
+            // Rounding may make the sum of squares negative. A NaN stays a NaN.
             about_mean[i] = if squares < 0.0 { 0.0 } else { squares };
         }
         to.join_moments(n, &mean, &about_mean);
@@ -144,8 +146,8 @@ pub struct Products<'a> {
 }
 
 for_each_set! {
-    /// Returns the function that computes two sums of the gradient, with `RELU` of the part that ReLU let through: the
-    /// sum of its values, and the sum of its values times the distance of the data from the mean.
+    /// Returns the function that computes two sums: the sum of the gradient, and the sum of the gradient times the distance
+    /// of the data from the mean. With `RELU`, only values that ReLU let through count.
     pub fn products[const RELU: bool] [RELU]: unsafe fn(planes: &Products<'_>, to: &mut Sums) = products_of
 }
 
@@ -196,7 +198,8 @@ pub unsafe fn let_through<L: Lanes, const RELU: bool>(ograd: L, data: L, [mean, 
     }
 }
 
-/// Adds up all pixels by `add`, each of the `N` sums in four parts that do not depend on each other.
+/// Adds up all pixels by `add`. Each of the `N` sums is made in four independent parts, so that their additions overlap in
+/// the processor.
 ///
 /// # Safety
 /// `add` must be callable for all `i < pixels`, and the processor must have the instructions of `L`.

@@ -1,5 +1,6 @@
-//! The gradient of the data. A pixel of it is a sum over the taps of the windows that cover the pixel. In one row, pixels
-//! that are one stride apart (a phase) have the same taps, and neighboring pixels of the output.
+//! The gradient of the data. Each of its pixels is a sum over the windows that cover the pixel. Pixels of a row that are
+//! one stride apart form a phase: they are covered by the same taps, and their sums read neighboring pixels of the output's
+//! gradient.
 
 use crate::convolve::{Convolve, Operands, part};
 use crate::dispatch::for_each_set;
@@ -19,8 +20,8 @@ const SMALL: usize = 1 << 15;
 /// `[block][tap][16]`, and `dst` is the gradient of the data.
 pub struct DepthwiseData {
     p: ConvProblem,
-    /// For each phase, its taps across: the column of the window, and how much further the pixel of the output lies in
-    /// its row than the pixel of the data in its phase.
+    /// For each phase, the columns of the window that cover its pixels. Each has a shift: pixel `i` of the phase reads
+    /// pixel `i + shift` of the row of the output's gradient.
     phases: Vec<Vec<(usize, isize)>>,
     kernel: unsafe fn(&Row<'_>),
     threads: usize,

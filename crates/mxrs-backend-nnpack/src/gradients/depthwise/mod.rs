@@ -1,5 +1,5 @@
-//! Gradients of depthwise convolutions, in which each channel has a window of its own. Both work on 16 channels at a
-//! time, with any stride and dilation.
+//! Gradients of the data and of the weights of depthwise convolutions, in which each channel has a window of its own. Both
+//! work on 16 channels at a time, with any stride and dilation.
 
 mod data;
 mod weight;

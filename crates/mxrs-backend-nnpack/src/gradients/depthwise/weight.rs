@@ -159,7 +159,7 @@ unsafe fn taps<L: Lanes, const N: usize>(
         let end = (p.w + p.pad.1).saturating_sub(reach).div_ceil(p.stride.1).clamp(first, p.ow);
         first..end
     };
-    // The pixels for which all taps do.
+    // The pixels of the output for which all `N` taps lie in the row of the data.
     let common = range(0).start..range(N - 1).end.max(range(0).start);
     let at = |ox: usize, i: usize| ox * p.stride.1 + (kx + i) * p.dilate.1 - p.pad.1;
     for lane in (0..BLOCK).step_by(L::N) {

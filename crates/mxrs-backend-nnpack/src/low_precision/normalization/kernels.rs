@@ -1,4 +1,5 @@
-//! The kernels: sums of the parts, then the numbers of each channel, then the results of the parts.
+//! The kernels. They have three phases: the sums over each part of the pixels; the numbers of each channel, such as mean
+//! and scale, from these sums; and the results, part by part.
 
 use super::loops::{self, Factors, Pixels, Sums};
 use super::{BACKWARD, FORWARD, PLAIN, PLAIN_BACKWARD, Problem};
@@ -21,7 +22,7 @@ const N_OUTPUTS: usize = 3;
 /// What a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
-    /// With the inputs that the operator rewrites.
+    /// The forward call, with the positions of the inputs that the operator rewrites, such as the moving statistics.
     Forward(&'static [usize]),
     Again,
     Backward,
@@ -58,9 +59,9 @@ pub fn plan(call: &OpCall<'_>, problem: Problem, layout: &Layout) -> PlannedKern
     }
 }
 
-/// Numbers of each channel. The first two are results: forward, mean and inverse standard deviation; backward, the gradients of
-/// gamma and beta. Mean, scale and shift normalize the data. Forward, the last is the variance; backward, the last two are
-/// subtracted from the gradient.
+/// Indices of the six numbers that are kept for each channel. From `RESULTS` on, two results: forward, mean and inverse
+/// standard deviation; backward, the gradients of gamma and beta. `SCALE` and `SHIFT` normalize the data. From `LESS` on:
+/// forward, the variance; backward, two numbers that are subtracted from the gradient.
 const RESULTS: usize = 0;
 const SCALE: usize = 2;
 const SHIFT: usize = 3;
@@ -74,11 +75,12 @@ impl Normalization {
         unsafe { std::slice::from_raw_parts(args.inputs[i].as_ptr().cast::<f32>(), self.problem.channels) }
     }
 
-    /// The statistics and parameters that are inputs: gamma, beta, mean and the other statistic.
+    /// The parameters and statistics that are inputs: gamma, beta, mean, and variance or inverse standard deviation.
     fn parameters<'a>(&self, args: &KernelArgs<'a>) -> [&'a [f32]; 4] {
         let at = match self.pass {
             Pass::Backward if self.problem.relu => [2, 3, 4, 5],
-            // The gradient without ReLU has no beta and does not need it.
+            // The gradient without ReLU does not have beta as an input and does not need it. Gamma is passed in its
+            // position.
             Pass::Backward => [2, 2, 3, 4],
             Pass::Forward(_) | Pass::Again => [1, 2, 3, 4],
         };
@@ -106,7 +108,7 @@ impl Scratch {
         Sums { count, first: of(0), second: of(1) }
     }
 
-    /// Number `i` of each channel, to read.
+    /// Number `i` ([`RESULTS`] and following) of every channel, for reading.
     ///
     /// # Safety
     /// The numbers must be written, and no thread may write them.
@@ -126,7 +128,7 @@ impl Scratch {
 }
 
 impl Normalization {
-    /// Whether sums are needed.
+    /// Whether the sums over the pixels are needed.
     fn has_sums(&self) -> bool {
         match self.pass {
             Pass::Forward(_) => self.problem.uses_batch,
@@ -192,7 +194,8 @@ impl Normalization {
                 Pass::Backward => {
                     let inverse = f64::from(given[c]);
                     let to_gamma = second[i] * inverse;
-                    // The statistics of the batch depend on the data; moving statistics are constants.
+                    // The statistics of the batch depend on the data, so they contribute to the gradient. Moving statistics
+                    // are constants.
                     let less = match p.uses_batch {
                         true => [first[i] / count, to_gamma * inverse / count],
                         false => [0.0; 2],
@@ -220,12 +223,13 @@ impl Normalization {
         let blocks = p.channels.div_ceil(SETTLED);
         let has_sums = self.has_sums();
         let phases = Phases::new(p.threads, [if has_sums { PARTS } else { 0 }, blocks, PARTS]);
-        // A result in the memory of an input is in the caches already.
+        // A result in the memory of an input is in the caches already, so its stores do not bypass them.
         let is_input = args.inputs[0].as_ptr().cast::<bf16>() == dst;
         let past_caches = p.pixels * p.channels * size_of::<bf16>() > LARGE_BYTES && !adds && !is_input;
         let dst = Shared(dst);
         let [gamma, beta, given_mean, given] = self.parameters(args);
-        // Backward, the sums are over what ReLU let through, which the scale decides.
+        // The backward sums count only what ReLU let through. The scale is needed to find this out, before the numbers of
+        // the channels are computed.
         let scale: Vec<f32> = match self.pass {
             Pass::Backward => {
                 let scaled = |(gamma, inverse): (&f32, &f32)| {
@@ -263,8 +267,8 @@ impl Normalization {
                 return;
             }
             phases.work(2, thread, |i| {
-                // SAFETY: phase 1 is finished, so the numbers of all channels are written. Items are different pixels. In
-                // reverse order, because the pixels that were read last may still be in the caches.
+                // SAFETY: phase 1 is finished, so the numbers of all channels are written. Items are different pixels. They
+                // are visited in reverse order, because the pixels that were read last may still be in the caches.
                 unsafe {
                     let mean = if self.pass == Pass::Backward { given_mean } else { scratch.kept(RESULTS) };
                     let factors = Factors { mean, scale: scratch.kept(SCALE), shift: scratch.kept(SHIFT) };
@@ -293,7 +297,7 @@ impl Normalization {
         for (input, (output, req)) in rewrites.iter().zip(args.outputs.iter().zip(args.reqs).skip(N_OUTPUTS)) {
             let batch = if *input == 3 { kept(RESULTS) } else { kept(LESS) };
             let moved = |(old, new): (&f32, &f32)| match input {
-                // A fixed gamma is set to ones.
+                // If gamma is fixed, the operator also sets it to ones.
                 1 => 1.0,
                 _ => (p.momentum * f64::from(*old) + (1.0 - p.momentum) * f64::from(*new)) as f32,
             };

@@ -70,7 +70,8 @@ pub struct Pixels<'a> {
     pub factors: Factors<'a>,
     /// What is subtracted from the gradient: the first as it is, the second times the distance of the data from the mean.
     pub less: [&'a [f32]; 2],
-    /// Whether the result is stored past the caches, because it is evicted before it is read.
+    /// Whether the result is stored directly to memory, bypassing the caches, because it would be evicted before it is
+    /// read.
     pub past_caches: bool,
 }
 
@@ -90,11 +91,11 @@ for_each_level! {
     pub fn moments: unsafe fn(pixels: &Pixels<'_>, sums: &mut Sums<'_>) = moments_of
 }
 for_each_level! {
-    /// Adds the sums of the gradient, of the part that ReLU let through, to the sums.
+    /// Adds to `sums` the sums of the gradient over those values that ReLU let through.
     pub fn products_behind_relu: unsafe fn(pixels: &Pixels<'_>, sums: &mut Sums<'_>) = products_of_relu
 }
 for_each_level! {
-    /// Adds the sums of the gradient to the sums.
+    /// Adds to `sums` the sums of the gradient.
     pub fn products: unsafe fn(pixels: &Pixels<'_>, sums: &mut Sums<'_>) = products_of_all
 }
 for_each_level! {
@@ -102,7 +103,7 @@ for_each_level! {
     pub fn normalize: unsafe fn(pixels: &Pixels<'_>) = normalize_plain
 }
 for_each_level! {
-    /// Writes the normalized data behind ReLU.
+    /// Writes the normalized data after ReLU.
     pub fn normalize_with_relu: unsafe fn(pixels: &Pixels<'_>) = normalize_relu
 }
 for_each_level! {
@@ -110,7 +111,7 @@ for_each_level! {
     pub fn gradient: unsafe fn(pixels: &Pixels<'_>, adds: bool) = gradient_plain
 }
 for_each_level! {
-    /// Writes the gradient of the data in front of ReLU.
+    /// Writes the gradient of the data of a normalization that ReLU follows.
     pub fn gradient_behind_relu: unsafe fn(pixels: &Pixels<'_>, adds: bool) = gradient_relu
 }
 
@@ -227,7 +228,7 @@ unsafe fn normalize_of<const RELU: bool>(pixels: &Pixels<'_>) {
 /// Channels that are computed before any of them is stored, because the result may be the output's gradient.
 const CHUNK: usize = 64;
 
-/// Stores the first `n` channels of a chunk. Whole cache lines are stored past the caches if `past_caches`.
+/// Stores the first `n` channels of a chunk. With `past_caches`, whole cache lines are stored directly to memory.
 ///
 /// # Safety
 /// `to` must be writable for `n` values.
@@ -293,7 +294,7 @@ unsafe fn gradient_of<const RELU: bool>(pixels: &Pixels<'_>, adds: bool) {
                     rounded[c] = bf16::of(old[c].wide() + rounded[c].wide());
                 }
             }
-            // SAFETY: as above.
+            // SAFETY: these are channels of pixel `i` of the result, which the caller promises.
             unsafe { store(&rounded, pixels.dst.add(i * channels + first), n, pixels.past_caches) }
         }
     }

@@ -36,7 +36,8 @@ struct Problem {
     threads: usize,
 }
 
-/// Looks at a call; `None` if it is for another module.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let data_at = match call.op.name {
         FORWARD | RECOMPUTE => 0,

@@ -34,7 +34,7 @@ impl Axis {
         Self { sizes: [size, out], stride, pad, period, taps }
     }
 
-    /// The place in the data of a position of a phase, if it is not padding.
+    /// The index in the data of a position of a phase; `None` if the position is padding.
     fn at(&self, position: usize, phase: usize) -> Option<usize> {
         (position * self.stride + phase).checked_sub(self.pad).filter(|at| *at < self.sizes[0])
     }
@@ -45,7 +45,7 @@ impl Axis {
 pub struct Tap {
     /// Index of the phase of the data.
     pub phase: usize,
-    /// Distance in positions.
+    /// Distance in positions from a position of the output's gradient to the position of the data that the tap multiplies.
     pub offset: usize,
 }
 
@@ -66,7 +66,7 @@ pub struct Lines {
     is_flat: bool,
 }
 
-/// Least and largest number of positions of a strip, if rows are not longer.
+/// Smallest and largest number of positions of a strip. A strip has at least one row, so longer rows make longer strips.
 const STRIP: [usize; 2] = [320, 704];
 
 impl Lines {
@@ -118,7 +118,8 @@ impl Lines {
         first..(first + self.strip_rows).min(self.rows())
     }
 
-    /// What `of` makes of the index of each pixel of the output at the positions of a strip; `none` where there is no pixel.
+    /// Fills `to` with one value per position of a strip: `of(index)` for the output pixel with this index, or `none` where
+    /// there is no pixel.
     pub fn of_output<T: Copy>(&self, strip: usize, of: impl Fn(usize) -> T, none: T, to: &mut Vec<T>) {
         let [height, width] = [0, 1].map(|axis| self.axes[axis].sizes[1]);
         to.clear();
@@ -136,15 +137,14 @@ impl Lines {
         to.resize(self.strip_len(), none);
     }
 
-    /// The rows of the output of a strip: the image and the row of each. For problems whose positions are the pixels of the
-    /// output.
+    /// The output rows of a strip, each as image and row. Meant for problems whose positions are the pixels of the output.
     pub fn output_rows(&self, strip: usize) -> impl Iterator<Item = [usize; 2]> {
         let period = self.axes[0].period;
         self.strip(strip).map(move |row| [row / period, row % period])
     }
 
-    /// What `of` makes of the index of each pixel of a phase of the data, at the positions of a strip and at `ahead + 2` more;
-    /// `none` where there is no pixel.
+    /// Fills `to` with one value for each position of a strip and for `ahead + 2` more positions: `of(index)` for the pixel
+    /// with this index of a phase of the data, or `none` where there is no pixel.
     pub fn of_data<T: Copy>(
         &self,
         strip: usize,

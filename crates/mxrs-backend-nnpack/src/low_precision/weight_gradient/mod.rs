@@ -1,13 +1,14 @@
 //! The gradient of the weights of convolutions and fully-connected layers in bfloat16, on matrix units.
 //!
-//! The sums are over pixels, but the numbers of a pixel are neighbors in memory. So a strip of pixels is packed into the
-//! second-level cache: one operand transposed, the other with pairs of pixels next to each other. All taps of a window read the
-//! same packed data at different offsets ([`lines`]). An item of work keeps its sums in the cache while all strips pass by. If
-//! there are few weights and many pixels, the pixels are cut into parts, whose sums are added in their order.
+//! The sums are over pixels, but in memory the channels of one pixel are neighbors, not the pixels of one channel. So a
+//! strip of pixels is packed into the second-level cache: one operand transposed, the other with pairs of pixels next to
+//! each other. All taps of a window read the same packed data at different offsets ([`lines`]). An item of work keeps its
+//! sums in the cache while it processes all strips. If there are few weights and many pixels, the pixels are cut into
+//! parts, whose sums are added in their order.
 //!
-//! Which operand is transposed: the output's gradient, because the data need a copy for each phase of a stride; for windows of
-//! one pixel, that with fewer channels. Data of few channels are row-major: each tap of each channel is a row of the left
-//! operand, which is copied from a plane ([`planes`]).
+//! The transposed operand is the output's gradient, because the data need a copy for each phase of a stride. For windows of
+//! one pixel it is the operand with fewer channels. Data of few channels are row-major: each tap of each channel is a row
+//! of the left operand, which is copied from a plane ([`planes`]).
 
 mod lines;
 mod multiply;
@@ -28,10 +29,11 @@ use mxrs_types::{DType, Layout, Result};
 use std::sync::Arc;
 use sums::WeightSums;
 
-/// Fewer channels than this are read plane by plane.
+/// Data with fewer channels than this are read plane by plane.
 const FEW_CHANNELS: usize = 16;
 
-/// Looks at a call; `None` if another module should.
+/// Returns the function that prepares the kernel of a call, or the reason why there is none. Returns `None` if another
+/// module handles the call.
 pub fn look_at<'a>(call: &'a OpCall<'a>, context: &Context) -> Option<Result<Build<'a>, String>> {
     let is_image = match call.op.name {
         "_backward_Convolution_weight" => true,

@@ -23,7 +23,7 @@ pub struct Operands {
     pub steps: usize,
 }
 
-/// Adds a product to sums. The registers must be used for whole tiles only.
+/// Adds a product to sums. First sets up the registers for whole tiles of 16 rows.
 ///
 /// # Safety
 /// The left operand must be readable for 32 rows of `64 * steps` bytes, and the right operand for `16 * steps` pairs. `sums`

@@ -22,7 +22,8 @@ unsafe fn load(pixel: *const u16, first: usize, mask: u32) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi16(mask, pixel.wrapping_add(first).cast()) }
 }
 
-/// For each number of a pair of pixels, its index in both pixels together: channels 0 to 15.
+/// The order that interleaves channels 0 to 15 of a pair of pixels. Indices 0 to 31 are the channels of the first pixel, 32
+/// to 63 those of the second one.
 static LOW: [u16; 32] = indices(0);
 /// The same for channels 16 to 31.
 static HIGH: [u16; 32] = indices(16);

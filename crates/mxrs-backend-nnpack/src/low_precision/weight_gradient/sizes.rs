@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Blocks of 32 x 32 sums of an item, which stay in the second-level cache.
 const ITEM_BLOCKS: usize = 160;
-/// Bytes of the packed strips of an item, which stay there too.
+/// Bytes of the packed strips of an item, which stay in the second-level cache too.
 const STRIP_BYTES: usize = 900 << 10;
 /// Time to pack a panel of the left operand, relative to a panel of the right one.
 const TRANSPOSING: usize = 2;
@@ -16,18 +16,18 @@ const WANTED: usize = 16;
 /// Largest number of parts of the pixels.
 const MAX_PARTS: usize = 8;
 
-/// The cuts.
+/// How the sums are cut into groups, and the pixels into strips and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Panels of 32 rows and of 32 columns.
+    /// Number of panels of 32 rows, and number of panels of 32 columns.
     pub panels: [usize; 2],
-    /// Number of groups of the panels, of rows and of columns.
+    /// Number of groups into which the panels of rows and the panels of columns are cut.
     pub groups: [usize; 2],
     /// Taps of the window.
     pub taps: usize,
-    /// Strips of pixels.
+    /// Number of strips of pixels.
     strips: usize,
-    /// Parts of the pixels.
+    /// Number of parts of the pixels. The sums of each part are made separately.
     pub parts: usize,
 }
 
@@ -67,7 +67,7 @@ impl Sizes {
         [0, 1].map(|i| self.panels[i].div_ceil(self.groups[i]))
     }
 
-    /// Values of the sums of a group, with room for the largest.
+    /// Number of values of the sums of the largest group.
     pub fn group_len(&self) -> usize {
         let [rows, columns] = self.most();
         rows * columns * self.taps * BLOCK

@@ -5,10 +5,10 @@ use crate::low_precision::block::PANEL;
 use crate::low_precision::number::Number;
 use std::ops::Range;
 
-/// Where sums belong.
+/// To which weights the sums belong.
 #[derive(Clone, Copy)]
 pub struct Place {
-    /// Output channels, and input channels or, for planes, values of a filter.
+    /// Number of output channels, and number of input channels or, if the data are planes, of values of a filter.
     pub sizes: [usize; 2],
     /// Taps of the window.
     pub taps: usize,

@@ -35,7 +35,7 @@ pub struct Memory {
 // conflicting accesses.
 unsafe impl Sync for Memory {}
 
-/// What the left operand is.
+/// Which tensor the left operand is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
     Gradient,
@@ -52,7 +52,7 @@ pub struct WeightSums {
     sizes: Sizes,
     /// Copies of the right operand: the phase of the data, and whether its pairs begin at odd positions.
     copies: Vec<(usize, bool)>,
-    /// For each tap, its copy and its first pair.
+    /// For each tap, the index in `copies` of the copy that it reads, and the first pair of positions in this copy.
     taps: Vec<(usize, usize)>,
     is_f32: bool,
     threads: usize,
@@ -114,7 +114,8 @@ impl WeightSums {
         self.sizes.group_len() * size_of::<f32>()
     }
 
-    /// Number of sums that are kept: those of each part, or those of each thread if there is only one part.
+    /// Number of groups whose sums are kept in scratch memory: all groups of each part, or one per thread if there is only
+    /// one part.
     fn n_kept(&self) -> usize {
         if self.sizes.parts == 1 { self.threads } else { self.sizes.parts * self.sizes.n_groups() }
     }
@@ -130,7 +131,7 @@ impl WeightSums {
     /// The memory must have the sizes and layouts of the problem. Nothing else may use weights and scratch memory, and nothing
     /// may write the other tensors. Scratch memory is aligned to 64 bytes.
     pub unsafe fn run(&self, memory: &Memory, team: &Team) {
-        // The calls of this module are planned only if the permission was given.
+        // The calls of this module are planned only if the process may use the matrix units, so this does not fail.
         let Some(units) = MatrixUnits::request() else { return };
         let Sizes { parts, .. } = self.sizes;
         let (groups, rows) = (self.sizes.n_groups(), self.sizes.most()[0]);
@@ -139,7 +140,7 @@ impl WeightSums {
         team.run(self.threads, &|thread| {
             // SAFETY: scratch memory has a strip for each thread, and sums for each thread or for each part of each group.
             let strip = unsafe { Shared(memory.scratch).at(thread * self.strip_bytes()) };
-            // SAFETY: as above.
+            // SAFETY: behind the strips, scratch memory has `n_kept` groups of `sums_bytes` bytes.
             let sums_of = |i: usize| unsafe { kept.at(i * self.sums_bytes()) }.cast::<f32>();
             let tiles = Tiles::new(units);
             let mut worker = Worker { of: self, memory, tiles, strip, pixels: Vec::new(), ahead: Ahead::default() };
@@ -229,7 +230,7 @@ impl Ahead {
         });
     }
 
-    /// Fetches what the memory of one block of sums may take.
+    /// Fetches the next `per_block` cache lines of each operand. Called once per block of sums.
     #[inline(always)]
     fn fetch(&mut self) {
         for range in &mut self.ranges {
@@ -266,7 +267,8 @@ impl Worker<'_> {
                 }
                 let blocks = rows.len() * columns.len() * taps.len();
                 let n_lines = self.ahead.ranges.iter().map(|range| range.len() / STEP).max().unwrap_or(0);
-                // If there are several groups, each reads some channels only, and all of them read what one has fetched.
+                // With several groups, nothing is fetched ahead: each group reads only some of the channels, and the groups
+                // find in the caches what another one has read.
                 self.ahead.per_block = if sizes.n_groups() == 1 { n_lines.div_ceil(blocks) } else { 0 };
                 let mut sums = sums;
                 for row in 0..rows.len() {

@@ -44,7 +44,7 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let p = call.params.get::<BatchNormParams>();
     let ([ograd, data, _, _, _, ..], [_, _, _]) = (call.inputs, call.outputs) else { return Err(wrong_arity(call)) };
     let channels = data.shape[1];
-    // Data, its gradient and the gradient of the output have one layout; an image in another layout is copied.
+    // Data, its gradient and the gradient of the output must have the same layout. An input in another layout is copied.
     let leader = if data.layout.is_row_major() { ograd } else { data };
     let layout = leader.layout.clone();
     let md = library.md(leader)?;

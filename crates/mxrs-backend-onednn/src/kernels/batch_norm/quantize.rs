@@ -97,7 +97,7 @@ fn element<T: Element, const IS_SIGNED: bool>(x: T, [mean, scale, shift]: [f32; 
 struct BnReluQuantize {
     order: Order,
     data: DType,
-    /// Position of the range of data, if data is quantized.
+    /// If data is quantized: the position of the input with the minimum of data. The maximum is the next input.
     data_range: Option<usize>,
     dtype: DType,
     ends: Ends,

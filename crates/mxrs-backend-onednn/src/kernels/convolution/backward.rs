@@ -124,8 +124,8 @@ fn build_weight(library: &Arc<Library>, call: &OpCall<'_>, follows: bool) -> Res
         library.registry.activation_layout(data, MemDesc::copy_of(data_md.0)?)?,
         weights.layout.clone(),
     ];
-    // A consumer that needs the gradient in row-major layout copies it; otherwise the primitive would have to make that
-    // copy.
+    // The gradient has the layout that the primitive writes, which needs no copy here. A consumer that needs the gradient in
+    // row-major layout copies it.
     let output_layouts = vec![library.registry.weights_layout(MemDesc::copy_of(out_md.0)?, &problem.weights_sizes)?];
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: ograd_md },

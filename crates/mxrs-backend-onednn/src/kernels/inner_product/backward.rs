@@ -75,7 +75,7 @@ pub fn prepare_weight(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepa
         }
     })?;
     let out_md = Arc::new(pd.required_md(sys::dnnl_query_diff_weights_md, 0)?);
-    // A consumer that needs the gradient in row-major layout copies it.
+    // The gradient has the layout that the primitive writes. A consumer that needs it in row-major layout copies it.
     let output_layouts = vec![problem.weights_layout(library, &out_md)?];
     let arguments = vec![
         Argument { arg: sys::DNNL_ARG_DIFF_DST, slot: Slot::Input(0), md: Arc::new(problem.dst) },

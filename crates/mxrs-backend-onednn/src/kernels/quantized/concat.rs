@@ -34,8 +34,8 @@ pub fn prepare(library: &Arc<Library>, call: &OpCall<'_>) -> Result<Prepared> {
     let (data, out) = (&call.inputs[..n], &call.outputs[0]);
     let leader = data.iter().find(|t| !t.layout.is_row_major()).unwrap_or(&data[0]).layout.clone();
     let first = like(library, &data[0], &leader)?;
-    // The output, and each input after copying, has one arrangement: row-major if the first input is row-major, otherwise
-    // channels last.
+    // Inputs are copied to their parts of the output, so all have the arrangement of the output: row-major if the first
+    // input is row-major, otherwise channels last.
     let (dst, layout) = match first.1.is_row_major() {
         true => (library.md(&out.with_layout(Layout::RowMajor))?, Layout::RowMajor),
         false => super::image(library, out)?,

@@ -1,9 +1,10 @@
 //! Quantized convolutions and fully-connected layers, alone and with an epilogue.
 //!
 //! out = round((sums · quantum(data) · quantum(weight) + bias + sum · quantum(sum)) / quantum(out)), where the quantum
-//! of a tensor is the real value of the integer 1. The scales and the bias are divided by the quantum of `out`
-//! beforehand, so that the primitive multiplies the sums of each channel once, adds bias and sum, and rounds once. ReLU
-//! only depends on the sign, so it needs no scale. An unsigned result has no negative numbers, so it needs no ReLU.
+//! of a tensor is the real value of the integer 1, `sums` are the sums of integer products, and `sum` is the tensor that the
+//! epilogue adds. The scales and the bias are divided by the quantum of `out` beforehand, so that the primitive multiplies
+//! the sums of each channel once, adds bias and `sum`, and rounds once. ReLU only depends on the sign, so it needs no scale.
+//! An unsigned result has no negative numbers, so it needs no ReLU.
 
 mod params;
 

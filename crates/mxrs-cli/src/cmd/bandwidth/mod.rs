@@ -1,5 +1,5 @@
-//! `mxrs bandwidth`: measures how fast the workers of a job exchange gradients, as MXNet's `tools/bandwidth/measure.py` does, next
-//! to the all-reduce of the MPI library that carries the messages.
+//! `mxrs bandwidth`: measures how fast the workers of a job exchange gradients, as MXNet's `tools/bandwidth/measure.py`
+//! does. Also measures the all-reduce of the MPI library that carries the messages, for comparison.
 
 mod report;
 mod simulate;
@@ -15,7 +15,8 @@ use report::{Case, Report};
 
 /// Bytes of an element.
 const ELEMENT_BYTES: usize = 4;
-/// The most bytes of one case: `MPI_Allreduce` counts with 31 bits.
+/// The largest number of bytes of one measurement. It keeps the number of elements within 31 bits, as `MPI_Allreduce`
+/// requires.
 const MOST_BYTES: usize = 4 << 30;
 
 /// Arguments of `bandwidth`.
@@ -82,10 +83,10 @@ fn size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Runs the command. The first worker prints.
+/// Runs the command. Only the first worker prints the results.
 ///
 /// # Errors
-/// Fails if the store is not one of several workers, if no launcher has started this process, or if a worker is lost.
+/// Fails if the store does not connect several processes, if no launcher has started this process, or if a worker is lost.
 pub fn run(args: &Args) -> Outcome {
     if let Some(What::Simulate(args)) = &args.what {
         return simulate::run(args);
@@ -131,7 +132,7 @@ pub fn run(args: &Args) -> Outcome {
     }
 }
 
-/// The numbers of elements of the keys of each measurement.
+/// For each measurement, the number of elements of each of its keys.
 fn cases(args: &Args) -> Outcome<Vec<Vec<usize>>> {
     if let Some(network) = &args.network {
         let work = parameter_work(network).map_err(Failure::binding)?;

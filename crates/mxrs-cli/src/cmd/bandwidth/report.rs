@@ -6,12 +6,12 @@ use mxrs::kvstore::bandwidth::Rounds;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The times of one load.
+/// The times of the rounds of one measurement.
 #[derive(Serialize)]
 struct Speed {
     /// Median, shortest and longest time of the rounds.
     seconds: [f64; 3],
-    /// What each worker sends and receives at least to sum the arrays, divided by the median time.
+    /// The number of bytes that each worker must at least send and receive to sum the arrays, divided by the median time.
     bus_gb_per_s: f64,
 }
 
@@ -35,24 +35,24 @@ pub struct Case {
     keys: usize,
     bytes: usize,
     store: Option<Speed>,
-    /// Median time until the first key has its sum, in seconds.
+    /// Median time from the start of a round until the sum of the first key is there, in seconds.
     first_s: Option<f64>,
-    /// The all-reduce of the MPI library, on one array of as many bytes.
+    /// The times of the MPI library's all-reduce on one array of the same total size.
     mpi_allreduce: Option<Speed>,
     /// The bandwidth of the store divided by that of the MPI library.
     ratio: Option<f64>,
-    /// The relative difference from the expected sums.
+    /// The relative difference of the computed sums from the expected ones.
     error: f64,
 }
 
-/// The bytes that each of `n` workers sends, and receives, at least to sum arrays of this many bytes.
+/// The number of bytes that each of `n` workers must at least send, and also receive, to sum arrays of this many bytes.
 fn bus_bytes(bytes: usize, n_workers: usize) -> f64 {
     let n = n_workers as f64;
     bytes as f64 * 2.0 * (n - 1.0) / n
 }
 
 impl Case {
-    /// The measurement of keys of these numbers of elements.
+    /// The measurement of keys with these numbers of elements, from the times of its rounds.
     pub fn new(sizes: &[usize], n_workers: usize, rounds: &Rounds) -> Self {
         let bytes = ELEMENT_BYTES * sizes.iter().sum::<usize>();
         let speed = |times: &[Duration]| Speed::new(times, bus_bytes(bytes, n_workers));
@@ -80,7 +80,7 @@ pub struct Report {
     mxrs: &'static str,
     kv_store: String,
     workers: usize,
-    /// The processors of the machine of the first worker.
+    /// The number of physical cores of the machine on which this worker runs.
     processors: usize,
     compression: String,
     rounds: u32,

@@ -12,20 +12,21 @@ use std::time::Duration;
 const PREFIX: &str = "mxrs-job-";
 /// The file with the record.
 const FILE: &str = "job.json";
-/// How long the processes of a job may take to end after Ctrl-C, in which they write a checkpoint.
+/// How long the processes of a job may take to end after Ctrl-C. In this time they write a checkpoint.
 pub const CHECKPOINT: Duration = Duration::from_secs(60);
 
-/// A process that can be recognized again: the system may give its number to another process later.
+/// A process, identified by its number and its start, because the system may later give the number to another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// The number of the process.
     pub pid: u32,
-    /// When it started, in the system's units since the machine started.
+    /// When it started, in clock ticks since the machine started.
     pub started: u64,
 }
 
 impl Process {
-    /// The process with this number; `None` if there is none, or if it has ended and its parent has not noticed yet.
+    /// The process with this number; `None` if there is none, or if it has ended but its parent has not waited for it yet (a
+    /// zombie).
     pub fn find(pid: u32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name of the program is in parentheses and may contain anything. Field 22 is the start; the name is field 2.
@@ -81,7 +82,7 @@ impl Job {
         name_of(self.folder.path()).unwrap_or_default()
     }
 
-    /// Writes the record. Another process finds the old or the new one, and never a part.
+    /// Writes the record. Another process finds the old record or the new one, and never a part of it.
     ///
     /// # Errors
     /// Fails if the file cannot be written.
@@ -109,7 +110,7 @@ pub fn all() -> Vec<(String, PathBuf, Record)> {
         use std::os::unix::fs::MetadataExt;
         let path = entry.path();
         let Some(name) = name_of(&path) else { continue };
-        // A folder of another user could name any process.
+        // Folders of other users are skipped, because their records could name any process for `mxrs kill` to end.
         if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir() && found.uid() == own) {
             continue;
         }

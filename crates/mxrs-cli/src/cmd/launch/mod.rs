@@ -1,8 +1,8 @@
 //! `mxrs launch`: starts the workers of a distributed training, merges their output, and ends all when one fails.
 //!
-//! `job.rs` is the record of a running job, which `mxrs kill` reads; `workers.rs` starts and watches processes; `running.rs` is
-//! one process; `servers.rs` makes those that keep values; `output.rs` merges what they print; `mpi.rs`, `slurm.rs` and
-//! `manifest.rs` make the commands and files of the other launchers.
+//! `job.rs` is the record of a running job, which `mxrs kill` reads; `workers.rs` starts and watches processes; `running.rs`
+//! is one process; `servers.rs` makes the commands of the servers, which keep the values of `dist_async`; `output.rs` merges
+//! what they print; `mpi.rs`, `slurm.rs` and `manifest.rs` make the commands and files of the other launchers.
 
 pub mod job;
 mod manifest;
@@ -134,8 +134,8 @@ impl Args {
     }
 }
 
-/// The value of a variable of this environment, which workers on other machines get too. A variable that is not set is left out,
-/// with a warning.
+/// The value of a variable of this process, for workers on other machines. Logs a warning and returns `None` if it is not
+/// set.
 fn value_of(name: &str) -> Option<OsString> {
     let value = OsSource.vars().into_iter().rfind(|(known, _)| known == name).map(|(_, value)| value);
     if value.is_none() {

@@ -70,7 +70,7 @@ fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString>
                 add(&["--allow-run-as-root"]);
             }
             if is_here {
-                // More workers than processors must not spin while they wait.
+                // There may be more workers than processors here, so a worker that waits must yield and not spin.
                 add(&["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
             } else {
                 add(&["--map-by", "node"]);
@@ -91,7 +91,8 @@ fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString>
     }
     for name in &args.env {
         match runner {
-            // Hydra's `-genvlist` may be given once, and then passes no other variable.
+            // Hydra has `-genvlist` for variables of this process, but it may be given only once and passes no other
+            // variables. So each variable is passed with its value.
             Runner::Hydra => {
                 if let Some(value) = value_of(name) {
                     line.extend(["-genv".into(), name.into(), value]);
@@ -116,7 +117,8 @@ mod tests {
 
     #[test]
     fn programs_are_known_by_their_version() {
-        // The first lines that Debian's Open MPI 4.1.4 and MPICH 4.0.2, and PyPI's Open MPI 5 and Intel MPI print.
+        // The first lines that these programs print: Debian's Open MPI 4.1.4 and MPICH 4.0.2, PyPI's Open MPI 5 and Intel
+        // MPI.
         assert_eq!(runner_of("mpirun (Open MPI) 4.1.4\n\nReport bugs to"), Some(Runner::OpenMpi4));
         assert_eq!(runner_of("mpirun (Open MPI) 5.0.11\n"), Some(Runner::OpenMpi5));
         assert_eq!(runner_of("HYDRA build details:\n    Version:    4.0.2"), Some(Runner::Hydra));
@@ -140,7 +142,7 @@ mod tests {
         let hydra = of(Runner::Hydra, true, &["-H", "hosts", "--timeout", "20"]);
         assert!(hydra.starts_with("mpirun -n 3 -prepend-rank -f hosts -genv DMLC_ROLE worker -genv"), "{hydra}");
         assert!(hydra.contains("-genv MXRS_KVSTORE_TIMEOUT 20") && hydra.ends_with("train 'a b'"), "{hydra}");
-        // Each variable with its value; those that are not set here are left out.
+        // Hydra gets each variable of `--env` with its value, and no variable that is not set in this process.
         let hydra = of(Runner::Hydra, true, &["--env", "NO_SUCH_VARIABLE", "--env", "PATH"]);
         let path = shown(&["-genv".into(), "PATH".into(), value_of("PATH").unwrap(), "train".into()]);
         assert!(hydra.contains(&path), "{hydra}");

@@ -24,7 +24,7 @@ pub fn forward(stream: impl Read + Send + 'static, name: Option<String>, to: To)
                 line.push(b'\n');
             }
             let mark = name.as_ref().map_or(String::new(), |name| format!("[{name} {}] ", clock(SystemTime::now())));
-            // If the reader of the output has gone, the lines are dropped, so that the workers do not block.
+            // If the program that reads this output has ended, the lines are dropped, so that the workers do not block.
             let _ = match to {
                 To::Out => write(&mut std::io::stdout().lock(), &mark, &line),
                 To::Err => write(&mut std::io::stderr().lock(), &mark, &line),

@@ -14,7 +14,7 @@ pub enum Name {
     Worker(u32),
     /// A server, with its number.
     Server(u32),
-    /// A program that starts all workers.
+    /// A program that starts all workers, such as `mpirun`.
     Program,
 }
 
@@ -35,8 +35,8 @@ pub struct Running {
     command: Command,
     pub child: Child,
     pub output: Vec<JoinHandle<()>>,
-    /// How the process has ended. The system keeps its number until [`Self::reap`], so its process group can be signaled: other
-    /// processes of the group may go on.
+    /// How the process has ended; `None` while it runs. The system keeps its number until [`Self::reap`], so that signals
+    /// can still be sent to its process group, in which other processes may still run.
     pub ended: Option<ExitStatus>,
     is_reaped: bool,
 }
@@ -54,7 +54,7 @@ impl Running {
         Ok(running)
     }
 
-    /// Starts the program of a process that has ended again. What is left of its process group is killed.
+    /// The process has ended: kills what is left of its process group, and starts its program once more.
     ///
     /// # Errors
     /// As [`Self::start`].
@@ -83,7 +83,7 @@ impl Running {
         matches!(self.name, Name::Server(_))
     }
 
-    /// Looks whether the process has ended.
+    /// Checks whether the process has ended.
     ///
     /// # Errors
     /// Fails if the system does not know the process.
@@ -91,13 +91,14 @@ impl Running {
         let Some(pid) = self.pid().filter(|_| self.ended.is_none()) else { return Ok(()) };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(pid), options).map_err(|error| Error::from_io(&error.into()))?;
-        // The status of `wait`: the exit code in the second byte, a signal in the first.
+        // The status as `wait` returns it: the second byte is the exit code, the first byte is the signal that ended the
+        // process.
         let raw = status.and_then(|status| status.exit_status().map(|code| code << 8).or(status.terminating_signal()));
         self.ended = raw.map(ExitStatus::from_raw);
         Ok(())
     }
 
-    /// Gives the number of a process that has ended back to the system. After that it gets no signal.
+    /// Gives the number of a process that has ended back to the system. After that, its process group gets no more signals.
     pub fn reap(&mut self) {
         if self.ended.is_some() {
             // It has ended, so this does not wait.
@@ -113,7 +114,7 @@ impl Running {
     /// Sends a signal to the process and to those that it has started, even if it has ended itself.
     pub fn signal(&self, signal: Signal) {
         if let Some(pid) = self.pid().filter(|_| !self.is_reaped) {
-            // All may have ended in this moment.
+            // An error is ignored, because all processes of the group may have ended.
             let _ = kill_process_group(pid, signal);
         }
     }

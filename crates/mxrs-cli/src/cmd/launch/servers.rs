@@ -32,7 +32,8 @@ pub fn commands(args: &Args, job: &Job) -> Outcome<(Vec<(Name, Command)>, Variab
         std::io::Read::read_exact(&mut file, &mut bytes).map(|()| u128::from_le_bytes(bytes))
     });
     let random = random.map_err(|error| Failure::Run(Error::io("/dev/urandom", &error)))?;
-    // Other users of this machine can reach the ports, and cannot read the folder of the job.
+    // Other users of this machine can reach the servers' ports. They cannot read the folder of the job, so they do not know
+    // this token, without which a server refuses a worker.
     std::fs::write(&token, format!("{random:032x}\n")).map_err(|error| Failure::Run(Error::io(&token, &error)))?;
     let shared: Variables = [
         ("MXRS_KVSTORE_SERVERS", free_addresses(n_servers)?),
@@ -42,7 +43,7 @@ pub fn commands(args: &Args, job: &Job) -> Outcome<(Vec<(Name, Command)>, Variab
     .into();
     let mut commands = Vec::new();
     for server in 0..n_servers {
-        // Without the variables for workers. The last value of a variable counts.
+        // Servers do not get the variables of `--env-worker`. If a variable occurs twice, its last value counts.
         let mut variables = Args { env_worker: Vec::new(), ..args.clone() }.variables("local");
         variables.extend(shared.iter().cloned());
         for (name, value) in [
@@ -53,7 +54,8 @@ pub fn commands(args: &Args, job: &Job) -> Outcome<(Vec<(Name, Command)>, Variab
             variables.retain(|(known, _)| known != name);
             variables.push((name.to_owned(), value));
         }
-        // The snapshots of a job end with it, unless the user names a folder.
+        // Unless the user names a folder for snapshots, they are in the folder of the job, which is removed when the job
+        // ends.
         if !has_folder {
             variables.push(("MXRS_KVSTORE_SNAPSHOT_DIR".to_owned(), snapshots.display().to_string()));
         }
@@ -71,7 +73,7 @@ pub fn commands(args: &Args, job: &Job) -> Outcome<(Vec<(Name, Command)>, Variab
 
 /// Addresses of this machine with ports that are free now.
 fn free_addresses(n: u32) -> Outcome<String> {
-    // All are taken before the first is given back, so that they differ.
+    // All ports are bound before the first is released, so that they differ.
     let taken = (0..n).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>();
     let addresses = taken.and_then(|all| all.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>());
     let addresses = addresses.map_err(|error| Failure::Run(Error::from_io(&error).context("finding free ports")))?;

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 /// The pause between two looks at the processes.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long the others may take to notice that a worker has failed, and to say so.
+/// After a worker has failed, how long the other workers may take to notice it and to print their errors.
 const NOTICE: Duration = Duration::from_secs(5);
 /// How long processes may take to end after they were asked to.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long what workers have left behind may write to their output after them.
+/// How long processes that workers have left behind may still write to the output after the workers have ended.
 const REST: Duration = Duration::from_secs(5);
 
 /// Starts the workers and servers on this machine, and waits for them.
@@ -77,7 +77,7 @@ pub fn program(command: &[OsString]) -> Outcome<Command> {
     let Some((name, arguments)) = command.split_first() else {
         return Err(Failure::Usage("COMMAND: the command of a worker is needed".into()));
     };
-    // The workers run this program, whether or not it is in PATH.
+    // If the workers' command is `mxrs`, they run this executable, whether or not it is in PATH.
     let own = std::env::current_exe().ok().filter(|_| name == "mxrs");
     let mut command = Command::new(own.map_or_else(|| name.clone(), OsString::from));
     command.args(arguments);
@@ -106,7 +106,8 @@ fn quoted(word: &str) -> String {
 }
 
 fn watch(job: &Job, commands: Vec<(Name, Command)>, args: &Args) -> Outcome {
-    // A second Ctrl-C would end this program, and leave the workers behind, which are in process groups of their own.
+    // Without this call, a second Ctrl-C would end this program and leave the workers running, because they are in process
+    // groups of their own.
     interrupt::hold();
     let mut all = Vec::new();
     for (name, command) in commands {
@@ -123,13 +124,14 @@ fn watch(job: &Job, commands: Vec<(Name, Command)>, args: &Args) -> Outcome {
         tracing::info!("job {}: `mxrs kill {}` ends it", job.name(), job.name());
         wait(job, &mut all, args)
     });
-    // After a failure of this program, no worker may go on: no program would wait for it.
+    // If this program has failed, workers may still run. They are killed, because no program would wait for them.
     end(&mut all, Signal::KILL, GRACE);
     forward_rest(&mut all);
     result
 }
 
-/// Waits for the rest of the output. Processes that workers have started and left behind may keep it open, so they are ended.
+/// Waits until the output ends. Processes that workers have started and left behind may keep it open, so they are killed
+/// after [`REST`].
 fn forward_rest(all: &mut [Running]) {
     let is_open = |all: &[Running]| all.iter().flat_map(|running| &running.output).any(|output| !output.is_finished());
     for last in [false, true] {
@@ -155,7 +157,7 @@ fn record(job: &Job, all: &[Running], args: &Args) -> Outcome {
     job.write(&Record { launcher: process(std::process::id()), workers, command: shown(&args.command) })
 }
 
-/// Waits until all processes have ended. Ends all if one fails that is not started again, or if a signal arrives.
+/// Waits until all processes have ended. Ends all processes if one fails and is not started again, or if a signal arrives.
 fn wait(job: &Job, all: &mut [Running], args: &Args) -> Outcome {
     let mut failed: Option<(String, Instant)> = None;
     let mut code = 0u8;
@@ -191,7 +193,8 @@ fn wait(job: &Job, all: &mut [Running], args: &Args) -> Outcome {
             record(job, all, args)?;
         }
         let n_running = all.iter().filter(|running| running.ended.is_none()).count();
-        // Servers end when all workers have left. Those that do not, because a worker did not use them, are ended.
+        // Servers end when all workers have left. If a worker never connected to a server, the server does not end by
+        // itself, so it is ended here.
         if failed.is_none() && all.iter().all(|running| running.is_server() || running.ended.is_some()) {
             let since = *workers_ended.get_or_insert_with(Instant::now);
             if n_running > 0 && since.elapsed() > CHECKPOINT {
@@ -210,13 +213,14 @@ fn wait(job: &Job, all: &mut [Running], args: &Args) -> Outcome {
     }
 }
 
-/// The exit code of a process as shells report it: 128 plus the number of a signal.
+/// The exit code of a process as shells report it: if a signal ended the process, 128 plus the number of the signal.
 fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or(status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(1)
 }
 
-/// Sends a signal to all processes, and SIGKILL to those that have not ended in this time, or when a second Ctrl-C comes.
+/// Sends a signal to all processes. Those that have not ended after `grace`, or when the user presses Ctrl-C a second time,
+/// get SIGKILL.
 fn end(all: &mut [Running], signal: Signal, grace: Duration) {
     if all.iter().all(|running| running.ended.is_some()) {
         return;
@@ -266,7 +270,7 @@ mod tests {
 
     #[test]
     fn exit_codes_are_those_of_shells() {
-        // The status of `wait`: the exit code in the second byte, a signal in the first.
+        // The numbers are statuses as `wait` returns them: the second byte is the exit code, the first byte is the signal.
         assert_eq!([0x0300, 9, 0x0100].map(|raw| exit_code(ExitStatus::from_raw(raw))), [3, 137, 1]);
     }
 }

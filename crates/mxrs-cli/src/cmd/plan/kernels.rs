@@ -52,7 +52,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Refuses a name that no backend of this runtime has: its list would be empty, as if every call had a fast kernel.
+/// Refuses a name that no backend of this runtime has. Otherwise the list of its steps would be empty, and a mistyped
+/// `reference` would look as if every call had a fast kernel.
 ///
 /// # Errors
 /// Returns an error that names the backends.

@@ -127,8 +127,8 @@ fn round_step(n: usize) -> usize {
     }
 }
 
-/// Draws the largest tensors first, and stops when the text of the picture is longer than `MOST_BYTES`. Returns how many
-/// are not drawn.
+/// Draws the tensors with the largest rectangles (bytes times steps) first, and stops when the text of the picture is longer
+/// than `MOST_BYTES`. Returns how many tensors are not drawn.
 fn rectangles(content: &mut String, scale: &Scale, planned: &PlannedGraph) -> usize {
     let mut tensors: Vec<&PlannedTensor> = planned.tensors.iter().filter(|t| t.size_bytes > 0).collect();
     tensors.sort_by_key(|t| Reverse(t.size_bytes as u128 * (t.last - t.first + 1) as u128));

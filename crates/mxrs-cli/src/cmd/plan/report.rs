@@ -82,7 +82,7 @@ struct Copied {
     half: &'static str,
 }
 
-/// A plan that was made as a candidate.
+/// A plan of one algorithm that the planner tried before it chose the best.
 #[derive(Serialize)]
 struct Tried {
     algorithm: String,

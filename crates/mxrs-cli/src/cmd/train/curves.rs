@@ -83,7 +83,7 @@ impl Collected {
     }
 }
 
-/// Names of the curves that are not metrics.
+/// Names of the two curves that do not show metrics.
 const LEARNING_RATE: &str = "learning rate";
 const SPEED: &str = "images per second";
 

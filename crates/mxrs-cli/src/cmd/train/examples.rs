@@ -83,8 +83,8 @@ fn records(plan: &Plan, share: Share) -> Outcome<Source> {
     Ok(Source { train, eval, n_examples })
 }
 
-/// Number of examples of a worker in an epoch: the number of records `there` if it is known, otherwise the value of `--num-examples`. Logs
-/// a warning if the two differ.
+/// Number of examples of a worker in an epoch: `there`, the number of records, if it is known, otherwise this worker's share
+/// of `--num-examples`. Logs a warning if the two differ.
 fn counted(plan: &Plan, there: Option<u64>, share: Share, from: &str) -> u64 {
     // The flag counts the examples of all workers.
     let of_worker = |n: u64| n.div_ceil(share.n_workers as u64);
@@ -143,7 +143,7 @@ fn mnist(plan: &Plan, settings: &Settings, share: Share) -> Outcome<Source> {
             ("last_batch_handle", "pad"),
         ];
         let settings = MnistIter::from_params(&parameters).map_err(Failure::binding)?;
-        // `shuffle` and `white` are set as in MXNet's script, which reads the files itself.
+        // `shuffle` and `white` have the values that match MXNet's script, which reads the files without this iterator.
         let settings = MnistIter { shuffle, white: 255, ..settings };
         // Only the training data, which is shuffled, is divided among workers.
         let (part_index, num_parts) = if shuffle { (share.rank, share.n_workers) } else { (0, 1) };

@@ -100,9 +100,9 @@ impl GoingOn {
         )))
     }
 
-    /// The epoch from which updates are counted as `per_batch` for each of the `epoch_size` batches of an epoch. It is the first
-    /// epoch if the update count is that number times the epochs done, less the skipped steps. Otherwise it is the current epoch,
-    /// because earlier epochs had other numbers of updates.
+    /// The epoch from which on every epoch has `epoch_size` batches with `per_batch` updates each. It is the first epoch if
+    /// the recorded number of updates, plus the skipped steps, is what the epochs done give at that rate. Otherwise earlier
+    /// epochs had other numbers of updates, and it is the current epoch.
     pub fn anchor(&self, epoch_size: u64, per_batch: u64) -> Anchor {
         let Position { epoch, batch } = self.position;
         let by_epochs = epoch.saturating_mul(epoch_size.saturating_mul(per_batch));
@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(checkpoint(2, 0, Some(60)).anchor(15, 1), anchor(2, 60));
         assert_eq!(checkpoint(2, 7, Some(90)).anchor(15, 1), anchor(2, 83));
         assert_eq!(checkpoint(2, 0, None).anchor(30, 1), anchor(2, 60));
-        // Servers count the updates of four workers, of which some are late.
+        // With four workers and servers, a batch has four updates. In the last case some updates of the workers are still
+        // missing.
         assert_eq!(checkpoint(2, 0, Some(240)).anchor(30, 4), Anchor::default());
         assert_eq!(checkpoint(2, 7, Some(268)).anchor(30, 4), Anchor::default());
         assert_eq!(checkpoint(2, 7, Some(250)).anchor(30, 4), anchor(2, 222));

@@ -18,7 +18,8 @@ pub struct Schedule {
     epoch_size: u64,
 }
 
-/// The number of updates before an epoch, for trainings whose earlier epochs had another number of batches.
+/// An epoch and the number of updates before it. Learning rates count epochs and updates from there, because earlier epochs
+/// may have had another number of batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
     /// The epoch, from 0.
@@ -63,7 +64,7 @@ impl Schedule {
         Ok(Self { scheduler: Some(Arc::new(factors)), ..constant })
     }
 
-    /// The rate of this update, counted from 1, if all epochs have `epoch_size` updates.
+    /// The rate of update number `num_update`, counted from 1, if all epochs have `epoch_size` updates.
     pub fn lr(&self, num_update: u64) -> f64 {
         self.scheduler.as_ref().map_or(self.base, |scheduler| scheduler.lr(num_update))
     }
@@ -116,7 +117,7 @@ fn warn_of_large_batch(plan: &Plan) {
 pub fn optimizer(runtime: &Runtime, plan: &Plan, schedule: &Schedule, anchor: Anchor) -> Outcome<Box<dyn Optimizer>> {
     let training = &plan.training;
     let mut parameters = vec![
-        // The base rate of the schedule, which steps at epoch 0 have already changed.
+        // The base rate of the schedule, which is already reduced by steps at epoch 0.
         ("learning_rate", schedule.base.to_string()),
         ("wd", training.wd.unwrap_or(plan.defaults.wd).to_string()),
         ("multi_precision", "True".to_owned()),

@@ -49,7 +49,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let share = workers
         .as_ref()
         .map_or(Share { rank: 0, n_workers: 1 }, |store| Share { rank: store.rank(), n_workers: store.num_workers() });
-    // Workers need different random numbers, for dropout.
+    // Each worker gets another seed, so that dropout differs between the workers.
     let seed = plan.training.seed.wrapping_add((share.rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     runtime.arrays().random().seed(seed);
     let mut source = Source::open(plan, runtime.settings(), share)?;
@@ -57,7 +57,8 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         return test_io::run(plan, &mut *source.train);
     }
     let mut epoch_size = source.n_examples.div_ceil(plan.batch_size as u64);
-    // Workers of an asynchronous store do not wait for each other.
+    // Only workers of a synchronous store wait for each other, so only they need epochs of equal length and the same
+    // checkpoint.
     let waiting = workers.as_ref().filter(|store| !store.store_type().must_update());
     if let Some(store) = waiting {
         (source, epoch_size) = together::equal_epochs(&**store, source, epoch_size)?;
@@ -76,7 +77,8 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let per_batch = together::updates_per_batch(workers.as_deref());
     let schedule = Schedule::new(plan, epoch_size.saturating_mul(per_batch))?;
     let mut fit = fit_options(plan)?;
-    // A checkpoint of this training has all parameters; given parameters lack those of the new layers.
+    // A checkpoint from which training resumes has all parameters. Parameters that the caller gave lack those of the new
+    // layers.
     fit.init.allow_missing = from.is_none();
     fit.begin_epoch = from.as_ref().map_or(0, |from| from.position.epoch);
     fit.lock = lock;
@@ -96,7 +98,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let mut updater = Updater::new(optimizer(&runtime, plan, &schedule, anchor)?);
     let mut compression = plan.compression;
     if let (Some(Compression::TwoBit { threshold }), [_], None) = (compression, plan.contexts.as_slice(), &workers) {
-        // On one device the updater does what a store would do, and checkpoints hold what it left over.
+        // On one device there is no store, so the updater compresses the gradients. Its residuals are saved in checkpoints.
         updater.set_compression(TwoBit::new(f64::from(threshold))?)?;
         compression = None;
     }
@@ -108,7 +110,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     let before = from.as_ref().map(|from| (from.position, from.number()));
     // The arrays were copied into the module, so the originals are freed.
     drop((from, given));
-    // The curves of all workers would be in one file.
+    // Only the first worker draws curves, because all workers would write the same file.
     let curves = if share.rank == 0 { curves(plan, &schedule, epoch_size, before)? } else { None };
     let mut callbacks = callbacks(plan, curves.as_ref())?;
     let bar = terminal::progress(Some(epoch_size), "batches", shows_progress);
@@ -126,7 +128,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         mxrs::train::Outcome::Interrupted => {
             if let Some(curves) = curves {
                 curves.identify(report.position);
-                // The points after the last complete epoch are not in the picture yet.
+                // Draws the picture once more, because it lacks the points after the last complete epoch.
                 if let Err(error) = curves.draw() {
                     tracing::warn!("{error}");
                 }

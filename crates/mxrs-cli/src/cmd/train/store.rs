@@ -34,8 +34,8 @@ fn usage<T>(message: String) -> Outcome<T> {
 /// The compression of gradients; `None` if they are not compressed.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the store is unknown or for several machines, if it does not support the compression, or if the
-/// threshold is not one of the compression.
+/// [`Failure::Usage`] if the store is unknown or not built, if it does not support the compression, or if the threshold is
+/// not valid for the compression.
 pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
     let store = training.kv_store.to_lowercase();
     if NOT_BUILT.contains(&store.as_str()) {
@@ -72,8 +72,8 @@ pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
     }
 }
 
-/// The store that connects this worker to the others, if `--kv-store` is one of several processes. Waits until all workers
-/// have joined.
+/// The store that connects this worker to the others, if `--kv-store` names a store for several processes. Waits until all
+/// workers have joined.
 ///
 /// # Errors
 /// [`Failure::Usage`] if no launcher has started this process. Fails if the other workers do not join.
@@ -85,8 +85,8 @@ pub fn workers(training: &Training, host: &impl Host) -> Outcome<Option<Arc<dyn 
     host.kvstore(&training.kv_store).map(Some).map_err(Failure::binding)
 }
 
-/// The store of a training on `n_contexts` devices: `workers`, if there are any. One device of one worker needs a store only
-/// for its compression.
+/// The store of a training on `n_contexts` devices. It is `workers`, the store that connects the workers, if there is one.
+/// Otherwise one device needs a store only for compression.
 ///
 /// # Errors
 /// Fails if the host has no such store.
@@ -98,24 +98,26 @@ pub fn options(
     workers: Option<&Arc<dyn KvStore>>,
 ) -> Outcome<StoreOptions> {
     if let Some(store) = workers {
-        // The norm is known when all gradients are summed, so every worker updates its own weights then. Servers add no gradients,
-        // so each worker clips its own before it sends them.
+        // Clipping needs the norm of the summed gradients, so with `--clip-norm` every worker updates its weights itself
+        // after the sum. Servers do not sum gradients, so with them each worker clips its own gradients before it sends
+        // them.
         let update_on_kvstore = training.clip_norm.filter(|_| !store.store_type().must_update()).map(|_| false);
         return Ok(StoreOptions { compression, update_on_kvstore, ..StoreOptions::new(Arc::clone(store)) });
     }
     if n_contexts == 1 && compression.is_none() {
         return Ok(StoreOptions::new(KvStoreChoice::None));
     }
-    // MXNet's scripts make the store themselves, so it updates the weights however large they are.
+    // As in MXNet's scripts, the store is made here and not by the module. So the store updates the weights, whatever their
+    // size.
     let store = host.kvstore(&training.kv_store).map_err(Failure::binding)?;
     Ok(StoreOptions { compression, ..StoreOptions::new(store) })
 }
 
-/// What to profile: `None` without `--profile` and `--profile-worker-suffix`. With one worker, MXNet's scripts name the trace as
-/// the suffix says.
+/// What to profile; `None` if neither `--profile` nor `--profile-worker-suffix` is given. With one worker, the suffix is the
+/// name of the trace, as in MXNet's scripts.
 ///
 /// # Errors
-/// [`Failure::Usage`] if a profile of servers is asked for, or two traces.
+/// [`Failure::Usage`] if a profile of servers is requested, or if both flags name a trace.
 pub fn profile(training: &Training) -> Outcome<Option<Wanted>> {
     if !training.profile_server_suffix.is_empty() {
         return usage(

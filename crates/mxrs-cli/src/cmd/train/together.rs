@@ -11,7 +11,7 @@ use mxrs::{Error, Runtime};
 use mxrs_sync::atomic::Ordering;
 use std::sync::Arc;
 
-/// Gives every worker epochs of the same number of batches: that of the worker with the most examples. Returns this number too.
+/// Gives all workers the same number of batches per epoch: the number of the worker with the most examples. Returns it too.
 ///
 /// # Errors
 /// Fails if a worker is lost.
@@ -27,8 +27,8 @@ pub fn equal_epochs(store: &dyn KvStore, source: Source, epoch_size: u64) -> Out
     Ok((source.resized(most)?, most))
 }
 
-/// The number of updates of a weight while a worker trains on one batch. The servers of an asynchronous store count those of all
-/// workers.
+/// The number of updates of a weight while a worker trains on one batch. With an asynchronous store it is the number of
+/// workers, because the servers update a weight by the gradient of each worker.
 pub fn updates_per_batch(store: Option<&dyn KvStore>) -> u64 {
     match store {
         Some(store) if store.store_type().must_update() => store.num_workers() as u64,

@@ -91,12 +91,12 @@ pub struct Task {
 }
 
 impl Task {
-    /// Variables written, each once (E9).
+    /// Variables written, each once (rule E9 of `mxrs_engine::var`).
     pub fn written(&self) -> BTreeSet<usize> {
         self.writes.iter().copied().collect()
     }
 
-    /// Variables only read, each once (E9).
+    /// Variables only read, each once (rule E9 of `mxrs_engine::var`).
     pub fn only_read(&self) -> BTreeSet<usize> {
         &self.reads.iter().copied().collect() - &self.written()
     }

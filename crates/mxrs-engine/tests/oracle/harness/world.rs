@@ -21,8 +21,8 @@ pub struct World {
     clock: AtomicU64,
     /// The values that the program's tasks compute, one per variable of the engine.
     values: Vec<AtomicU64>,
-    /// For each variable, the number of bodies that are reading it, or a large negative number if a body is writing it
-    /// (E3).
+    /// For each variable, the number of bodies that are reading it, or a large negative number if a body is writing it.
+    /// Bodies check it for rule E3 of `mxrs_engine::var` (exclusion).
     inside: Vec<AtomicI32>,
     notes: Vec<Mutex<Note>>,
     complaints: Mutex<Vec<String>>,
@@ -221,8 +221,8 @@ impl Body {
         }
     }
 
-    /// Runs a body that completes its task on another thread, and completes it twice; the second completion must be
-    /// refused (E6). The captured values are dropped before the task ends.
+    /// Runs a body that completes its task on another thread, and completes it twice; the second completion must be refused
+    /// (rule E6 of `mxrs_engine::var`). The captured values are dropped before the task ends.
     fn run_on_another_thread(mut self, context: &RunContext, done: Completion) {
         let begun = self.begin(context);
         let (world, id) = (Arc::clone(&self.world), self.task.id);

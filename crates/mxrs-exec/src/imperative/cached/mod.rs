@@ -32,9 +32,10 @@ use std::sync::Arc;
 pub struct CachedOpFlags {
     /// Keep the memory of intermediate values from call to call. If false, each call allocates it.
     pub static_alloc: bool,
-    /// Requires `static_alloc`. Keep the addresses that the steps use. Not kept are the addresses of steps that use arrays
-    /// of one call only: outputs, and inputs that are not in `param_indices`. If a parameter gets another array, all
-    /// addresses are computed again. Shapes may still change from call to call, because there is a plan for each signature.
+    /// Requires `static_alloc`. Keep the memory addresses of the steps from call to call. A step that uses arrays of one
+    /// call only (outputs, and inputs that are not in `param_indices`) gets its addresses in each call. If a parameter gets
+    /// another array, all addresses are computed again. Shapes may still change from call to call, because there is a plan
+    /// for each signature.
     pub static_shape: bool,
     /// Without `static_alloc`, a graph with at most this many operators runs operator by operator. So does every graph with
     /// an operator whose output shapes depend on values, because it cannot be planned.

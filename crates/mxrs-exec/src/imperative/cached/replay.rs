@@ -42,8 +42,8 @@ pub fn replay(
         for (entry, array) in graph.output_ids(id).zip(made.outputs) {
             entries[entry.index()] = Some(array);
         }
-        // The lowered program numbers its random calls in the order of the nodes, so each random node takes the next
-        // number.
+        // The lowered program numbers its random calls in the order of the nodes. Each random node takes the next number
+        // here too, so that both draw the same random numbers.
         let is_train = crate::imperative::flags::is_training();
         if let Some(random) = &mut repeats
             && (op.is_random)(params, is_train)

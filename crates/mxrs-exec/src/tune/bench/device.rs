@@ -1,7 +1,8 @@
 //! Memory for timing kernels of a device whose memory the host cannot access.
 //!
-//! A kernel there only enqueues its work. So the host's clock runs from an empty stream, over several runs of the kernel, until
-//! the stream is empty again. All of that is one task of the engine, which has a stream of the device.
+//! On such a device, a kernel only enqueues its work. So the host measures the time from an empty stream, over several runs
+//! of the kernel, until the stream is empty again. One task of the engine, which has a stream of the device, does all of
+//! this.
 
 use super::{COLD_LINES, Line, Needs, Place, Timer};
 use mxrs_ndarray::{ArrayContext, NdArray};
@@ -29,7 +30,7 @@ pub struct DeviceBench {
     at: usize,
 }
 
-/// Several runs of a kernel: their tensors.
+/// The tensors of several runs of a kernel.
 struct Runs {
     /// The inputs of each run.
     inputs: Vec<Vec<Tensor>>,
@@ -97,7 +98,7 @@ impl Timer for DeviceBench {
                     Err(Error::not_built(format!("timing on {}", task.device()), "the engine has no streams of it"))
                 }
             };
-            // The receiver waits below.
+            // Sending cannot fail, because the receiver is alive: it waits for the result below.
             drop(sender.send(took));
             drop(held);
             Ok(())
@@ -128,7 +129,7 @@ impl Runs {
             // the variables of the arrays, and the stream is empty before the task ends.
             unsafe { kernel.run(&args) }
         });
-        // Also after an error, so that the failure is not left to other work of the stream.
+        // The stream is synchronized after an error too. Otherwise later work on the stream would return this error.
         let done = stream.synchronize();
         enqueued.and(done)?;
         Ok(start.elapsed() / RUNS as u32)

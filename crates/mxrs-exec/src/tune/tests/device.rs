@@ -37,7 +37,8 @@ impl Machine {
         searching(patient().on_devices(&self.context))
     }
 
-    /// Asserts that timing has left nothing on the device: no failure, no memory, no accesses without an order.
+    /// Asserts that timing has left nothing on the device: no failure, no memory, and no memory accesses whose order the
+    /// engine did not fix.
     #[track_caller]
     fn assert_idle(&self) {
         self.context.engine().wait_for_all().unwrap();
@@ -66,7 +67,7 @@ fn a_result_of_one_kind_of_device_is_not_used_for_another() {
         let tuning = machine.searching();
         let found = if is_on_gpu { machine.choose(&tuning) } else { machine.world.choose(&tuning) };
         assert_eq!(found, ("fast".into(), ChosenBy::Search));
-        // As if an earlier process had found it.
+        // `is_new: false` makes the result look like the result of an earlier process.
         let kept = tuning.known.as_ref().unwrap().found().into_iter();
         let kept = kept.map(|(call, kernel)| (call, KnownKernel { is_new: false, ..kernel }));
         let known = Tuning { known: Some(Arc::new(KnownKernels::new(kept))), ..Tuning::default() };
@@ -75,7 +76,7 @@ fn a_result_of_one_kind_of_device_is_not_used_for_another() {
         let expected = if is_on_gpu { (estimate.clone(), of_cache) } else { (of_cache, estimate.clone()) };
         assert_eq!((on_host, on_gpu), expected, "timed on the {}", if is_on_gpu { "gpu" } else { "host" });
     }
-    // One collection holds both results.
+    // One collection holds the results for the host and for the GPU.
     let tuning = machine.searching();
     machine.choose(&tuning);
     machine.world.choose(&tuning);
@@ -87,7 +88,7 @@ fn a_result_of_one_kind_of_device_is_not_used_for_another() {
 fn without_memory_of_the_device_estimates_decide() {
     let machine = Machine::new(&[("a", 0.5, &[algorithm("slow", 3), algorithm("fast", 1)])]);
     assert_eq!(machine.choose(&searching(patient())), ("slow".into(), ChosenBy::Estimate));
-    // Memory of the device is too short for timing.
+    // The memory of this device is too small for timing.
     let small = SimulatedDevice::new(GPU, 1 << 20);
     let storage = Storage::builder(StorageConfig::default()).device(small.device_memory()).build().unwrap();
     let engine = Engine::builder(EngineConfig::default()).gpu(small.gpu_device()).build().unwrap();

@@ -1,4 +1,5 @@
-//! Tests the observable effect of each environment variable according to the manual (D10, D11, D12, B28).
+//! Tests the observable effect of each environment variable according to the manual. The test names contain the variables'
+//! identifiers in `docs/env.md` (D10, D11, D12, B28).
 
 use super::interpreter::run;
 use super::program::Program;
@@ -60,14 +61,15 @@ fn d11_sweeps_and_reports_every_range() {
     assert_eq!((report.algorithm, report.bytes), (Algorithm::Pool { match_range: 16 }, 144));
     assert_eq!(p.plan(&explicit(0)).report.tried, [TriedRange { match_range: 0, bytes: 160 }]);
     assert!(p.plan(&explicit(1)).report.bytes >= p.plan(&explicit(16)).report.bytes);
-    // Of ranges with equal plans, the first wins.
+    // If several ranges give plans of the same size, the first of them is chosen.
     assert_eq!(p.plan(&explicit(8)).report.algorithm, Algorithm::Pool { match_range: 1 });
     // A value that is not a power of two is tried too.
     let ranges: Vec<u32> = p.plan(&explicit(10)).report.tried.iter().map(|t| t.match_range).collect();
     assert_eq!(ranges, [1, 2, 4, 8, 10]);
 }
 
-/// When `bytes` are requested, storages of 64, 256 and 320 bytes are free, and a storage of 8 bytes is not.
+/// At the time of the request for `bytes`, storages of 64, 256 and 320 bytes are free. A fourth storage, of 8 bytes, is
+/// still in use and cannot be taken.
 #[test]
 fn d11_takes_the_smallest_that_is_large_enough_else_the_largest() {
     let total = |bytes| {

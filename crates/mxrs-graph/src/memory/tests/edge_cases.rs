@@ -72,7 +72,7 @@ fn entries_nobody_reads_take_no_memory() {
     let x = p.entry(64, EntryKind::External);
     let (out, mask) = (p.entry(64, EntryKind::Planned), p.entry(640, EntryKind::Planned));
     p.steps.push(PlanStep { inputs: vec![x], outputs: vec![out, mask], ..PlanStep::default() });
-    // The only reader of `label` does not read its content.
+    // The last step has `label` as an input, but does not read its content, so `label` needs no memory.
     let label = p.step(&[x], 64, &[]);
     let last = p.step(&[out, label], 64, &[]);
     p.steps[2].ignored_inputs = vec![1];

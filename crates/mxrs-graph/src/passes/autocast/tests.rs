@@ -22,7 +22,8 @@ fn of_two(name: &'static str, inputs: &'static [&'static str], precision: fn(&Op
     OpDef { inputs: InputNames::Fixed(inputs), dtypes: &[DType::F32, HALF], precision, ..OpDef::new(name) }
 }
 
-/// Infers the output type of `SumLike` from (ograd, like): the type of `like`, which is that of `ograd` or float32.
+/// Infers the output type of `SumLike`, whose inputs are an output gradient and `like`. The output has the type of `like`,
+/// which is either that of the output gradient or float32.
 fn sum_dtype(_: &OpParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
     outputs[0] = inputs[1].or(inputs[0]);
     match (inputs[0], inputs[1]) {

@@ -24,7 +24,8 @@ pub struct Size {
 }
 
 impl Size {
-    /// The calls of a graph. The names of variables are counted too, because gates have names made of them.
+    /// The size of all calls of a graph, and the bytes of the names of its variables. Variables count because the names of
+    /// gates are made of the names of variables.
     fn of(graph: &Graph) -> Self {
         graph.nodes().iter().fold(Self::default(), |sum, node| match node.is_variable() {
             true => sum.plus(0, 0, node.name.len()),
@@ -32,7 +33,8 @@ impl Size {
         })
     }
 
-    /// This size, and that of nodes which have `links` inputs and outputs and `name_bytes` bytes of names.
+    /// This size, increased by `nodes` nodes, which together have `links` inputs and outputs, and `name_bytes` bytes of
+    /// names.
     pub fn plus(self, nodes: usize, links: usize, name_bytes: usize) -> Self {
         Self {
             nodes: self.nodes.saturating_add(nodes),
@@ -49,9 +51,10 @@ impl Size {
 /// A subgraph without control flow, ready to be copied.
 pub struct Body {
     pub graph: Graph,
-    /// For each variable of `graph`, the variable of the subgraph that it is.
+    /// For each variable of `graph`, its position among the variables of the original subgraph.
     pub variables: Vec<usize>,
-    /// The number of variables of the subgraph, some of which `graph` may lack.
+    /// The number of variables of the original subgraph. It may be larger than that of `graph`, because the expansion drops
+    /// variables that nothing needs.
     pub n_variables: usize,
 }
 
@@ -63,9 +66,9 @@ pub struct Expansion<'g> {
     pub has_gradient: bool,
     pub out: GraphBuilder,
     names: UniqueNames,
-    /// The new node of each old node that is not control flow.
+    /// For each old node, its copy in the new graph; `None` if it is a control-flow node.
     new_ids: Vec<Option<NodeId>>,
-    /// The outputs of each old node that is control flow.
+    /// For each old control-flow node, the new entries that replace its outputs.
     made: FxHashMap<NodeId, Vec<Entry>>,
     size: Size,
 }
@@ -88,8 +91,8 @@ impl<'g> Expansion<'g> {
         }
     }
 
-    /// The graph without control flow. `shapes` are those of the entries of the old graph. If `keeps_variables` is set, the
-    /// new graph has all variables of the old one, even those that only an output needs that is not used.
+    /// Returns the graph without control flow. `shapes` are those of the entries of the old graph. If `keeps_variables` is
+    /// set, the new graph has all variables of the old one, even variables that only unused outputs depend on.
     pub fn of_graph(mut self, shapes: &[PartialShape], keeps_variables: bool) -> Result<Graph> {
         let old = self.old;
         for (id, node) in old.iter() {
@@ -111,8 +114,9 @@ impl<'g> Expansion<'g> {
         Ok(self.out.build_in_order()?.0)
     }
 
-    /// Makes the last call wait for variables that no head needs, so that they stay in the graph. Nothing in the new graph
-    /// says what shapes they have, so they get their shapes as attributes.
+    /// Keeps variables that no head needs in the graph, by a control dependency of the last needed call on each of them. No
+    /// call reads them, so their shapes cannot be inferred from the new graph. Therefore the shapes are stored as
+    /// attributes.
     fn keep_variables(&mut self, shapes: &[PartialShape]) -> Result<()> {
         let (variables, call) = self.out.unneeded_variables();
         let Some(call) = call else { return Ok(()) };
@@ -127,7 +131,7 @@ impl<'g> Expansion<'g> {
         self.out.add_control_deps(call, &variables)
     }
 
-    /// The new entry of an old one.
+    /// The entry of the new graph that has the value of an entry of the old graph.
     pub fn entry(&self, old: Entry) -> Entry {
         match self.made.get(&old.node) {
             Some(outputs) => outputs[old.index as usize],
@@ -135,7 +139,8 @@ impl<'g> Expansion<'g> {
         }
     }
 
-    /// The new nodes that stand for an old node that another node waits for.
+    /// The new nodes for which a node has to wait if it waited for the old node: all nodes that make outputs of its
+    /// expansion, or its copy if it was not expanded.
     fn waited_for(&self, old: NodeId) -> Vec<NodeId> {
         match self.made.get(&old) {
             Some(outputs) => outputs.iter().map(|entry| entry.node).collect(),
@@ -150,7 +155,7 @@ impl<'g> Expansion<'g> {
         node
     }
 
-    /// Adds the copies that replace a node, and returns its outputs.
+    /// Expands a control-flow node: adds the copies of its subgraphs, and returns the new entries that replace its outputs.
     fn expand(&mut self, id: NodeId, node: &Node, shapes: &[PartialShape]) -> Result<Vec<Entry>> {
         let Some(flow) = node.control_flow()? else { return Ok(Vec::new()) };
         let mut inputs: Vec<PartialShape> = self.old.input_ids(id).map(|e| shapes[e.index()].clone()).collect();
@@ -174,7 +179,7 @@ impl<'g> Expansion<'g> {
         Ok(outputs)
     }
 
-    /// A subgraph without control flow.
+    /// A subgraph whose own control flow, if it has any, is expanded.
     fn body(&self, graph: &Graph, shapes: &[PartialShape]) -> Result<Body> {
         let flat = match graph.has_control_flow() {
             true => Expansion::new(graph, self.ops, self.has_gradient).of_graph(shapes, false)?,
@@ -187,7 +192,8 @@ impl<'g> Expansion<'g> {
         Ok(Body { graph: flat, variables, n_variables })
     }
 
-    /// Makes every output a call of its own: copies outputs that are inputs of the node, or that it has twice.
+    /// Makes every output an entry of its own, as it was in the old graph. If an output is an input of the node, or equals
+    /// another output, a `_copy` of it is returned instead.
     fn as_own(&mut self, node: &Node, first: usize, outputs: Vec<Entry>) -> Result<Vec<Entry>> {
         let mut own: Vec<Entry> = Vec::with_capacity(outputs.len());
         for (index, output) in outputs.into_iter().enumerate() {
@@ -198,13 +204,15 @@ impl<'g> Expansion<'g> {
         Ok(own)
     }
 
-    /// Reserves room for `n_copies` copies of these bodies, and `more` in each copy.
+    /// Adds the size of `n_copies` copies of these bodies to the size of the new graph. `more` is the size of what else each
+    /// copy adds.
     ///
     /// # Errors
     /// Fails if the graph would exceed a limit.
     pub fn reserve(&mut self, node: &Node, n_copies: usize, bodies: &[&Body], more: Size) -> Result<()> {
         let of_bodies = bodies.iter().map(|body| Size::of(&body.graph)).fold(Size::default(), Size::and);
-        // A name is that of the node, the number of the step, and that of the copied node.
+        // The name of a copied node consists of the name of the control-flow node, the number of the step, and the original
+        // name. The longest possible prefix is assumed.
         let prefix = of_bodies.nodes.saturating_mul(node.name.len() + "_step1000000_cond_".len());
         let each = of_bodies.plus(0, 0, prefix).and(more);
         let all = Size {
@@ -231,7 +239,7 @@ impl<'g> Expansion<'g> {
         Ok(())
     }
 
-    /// Copies a subgraph. `values` are those of its variables. Returns those of its heads.
+    /// Copies a subgraph. `values` are the new entries for its variables, and the result is the new entries for its heads.
     ///
     /// # Errors
     /// Fails if an auxiliary state is not a variable.
@@ -272,7 +280,8 @@ impl<'g> Expansion<'g> {
         Ok(graph.heads().iter().map(head).collect())
     }
 
-    /// Adds a call on behalf of `node`, in whose group it is placed, and returns its first output.
+    /// Adds a call that belongs to the expansion of `node`, and returns its first output. The call is put into the context
+    /// group of `node`.
     pub fn call(
         &mut self,
         op: &str,
@@ -292,8 +301,9 @@ impl<'g> Expansion<'g> {
         self.call("_control_select", name, node, &[], vec![on, off, mask])
     }
 
-    /// The values of a step or branch that is taken if `mask` is not 0, or with `inverted` if it is 0: its gradients count only
-    /// if it is taken. Auxiliary states, which have no gradients, must stay variables.
+    /// Passes the inputs of a step or branch through gates. The step or branch is taken if `mask` is not 0 or, with
+    /// `inverted`, if it is 0. If it is not taken, the gates make the gradients of its inputs 0. Auxiliary states get no
+    /// gate: they have no gradients, and must stay variables.
     pub fn gated(
         &mut self,
         (prefix, node): (&str, &Node),
@@ -315,7 +325,8 @@ impl<'g> Expansion<'g> {
     }
 }
 
-/// Refuses a subgraph that writes inputs: it is computed whether or not it is taken.
+/// Refuses a subgraph with an operator that writes its inputs. The expanded graph runs the subgraph even if it is not taken,
+/// and the write could not be undone.
 pub fn refuse_effects(node: &Node, body: &Body) -> Result<()> {
     for inner in body.graph.nodes() {
         let Some((op, params)) = inner.call() else { continue };

@@ -1,7 +1,8 @@
 //! A loop over rows becomes one copy of its body per row.
 //!
-//! `SliceChannel` cuts the data into rows and `stack` joins the outputs, so the gradient of all rows is one call too. Slices of
-//! one row each would give a gradient that adds as many tensors of the size of the data as there are rows.
+//! `SliceChannel` cuts the data into all rows at once, and `stack` joins the rows of each output. So the gradient of the
+//! data is also computed by one call. If each row were a separate slice of the data, the gradient would add as many tensors
+//! of the size of the data as there are rows.
 
 use super::expansion::{Body, Expansion, Size};
 use crate::{Entry, Node};
@@ -23,7 +24,7 @@ pub fn expand(
         return Err(Error::invalid("loop over rows", "another call", "one subgraph"));
     };
     let n_steps = n_steps(graph, node, &shapes[..data.len()])?;
-    // For each row: the entries of the slices and of the stacks.
+    // Each step adds one output to the call that cuts each data input, and one input to the call that stacks each output.
     let more = Size::default().plus(0, data.len() + n_out_data, 0);
     graph.reserve(node, n_steps, &[body], more)?;
     let inputs: Vec<Entry> = node.inputs.iter().map(|input| graph.entry(*input)).collect();

@@ -1,17 +1,20 @@
-//! Infers the property of a control-flow call from its subgraphs, and back.
+//! Infers shapes or dtypes of a control-flow call from its subgraphs, and those of the subgraphs from the call.
 //!
-//! A subgraph is inferred once, not once per step: the states of a loop keep their shapes and types.
+//! The body of a loop is inferred only once, not once for each step, because the states of a loop keep their shapes and
+//! types.
 
 use super::super::fixpoint::{Attribute, Visits, run};
 use crate::{Graph, Node};
 use mxrs_op::{ControlFlow, ControlKind};
 use mxrs_types::{Error, Result};
 
-/// Completes what is known of the inputs and outputs of a control-flow call.
+/// Infers what is unknown of the inputs and outputs of a control-flow call from what is known of them and from its
+/// subgraphs.
 ///
 /// # Errors
-/// Returns the errors of inferring the subgraphs. Returns an error if the call contradicts them: if data have different
-/// numbers of rows, if a state changes, or if a condition does not have one element.
+/// Returns the errors of inferring the subgraphs. Returns an error if the inputs or outputs of the call do not fit the
+/// subgraphs: if data inputs have different numbers of rows, if a state changes its shape or type, or if a condition does
+/// not have one element.
 pub fn infer<T: Attribute>(node: &Node, inputs: &mut [T], outputs: &mut [T]) -> Result<()> {
     infer_subgraphs(node, inputs, outputs).map(drop)
 }
@@ -24,7 +27,8 @@ pub fn infer_subgraphs<T: Attribute>(node: &Node, inputs: &mut [T], outputs: &mu
     let Some(flow) = node.control_flow()? else { return Ok(Vec::new()) };
     loop {
         let mut call = Call { node, flow: &flow, inputs: &mut *inputs, outputs: &mut *outputs, has_learnt: false };
-        // What one subgraph finds may help another one, and states join the outputs of a loop with its inputs.
+        // A visit is repeated as long as it learns something: what one subgraph determines may complete another one, and the
+        // state after a loop has the shape and type of the state before it.
         let entries = call.visit()?;
         if !call.has_learnt {
             outputs.iter().try_for_each(T::check)?;
@@ -38,7 +42,7 @@ struct Call<'a, T> {
     flow: &'a ControlFlow,
     inputs: &'a mut [T],
     outputs: &'a mut [T],
-    /// Whether something was learnt that a subgraph may not have seen.
+    /// Whether this visit learned something that a subgraph visited earlier did not know yet.
     has_learnt: bool,
 }
 
@@ -53,7 +57,8 @@ impl<T: Attribute> Call<'_, T> {
                     if index < *n_out_data { outputs[index].unstacked() } else { outputs[index].clone() }
                 })?;
                 self.learn_outputs(0, &body, *n_out_data, n_rows)?;
-                // The body agrees with what was learnt from it, except where states after a step become states before one.
+                // Another visit is needed only if a state has changed here, because the body has not seen this. All else
+                // that this visit learned came from the body, so the body agrees with it.
                 self.has_learnt = self.join_states(&of_call(&flow.inputs[0], states), *n_out_data)?;
                 Ok(vec![body])
             }
@@ -97,8 +102,8 @@ impl<T: Attribute> Call<'_, T> {
         }
     }
 
-    /// Lets each state before the loop and after it learn from the other. `states` are inputs of the call. Returns whether one
-    /// did.
+    /// A state has the same shape and type before and after the loop, so what is known of one is merged into the other.
+    /// `states` are positions of inputs of the call. Returns whether anything new was learned.
     fn join_states(&mut self, states: &[usize], n_out_data: usize) -> Result<bool> {
         let mut has_learnt = false;
         for (state, input) in states.iter().enumerate() {
@@ -110,7 +115,7 @@ impl<T: Attribute> Call<'_, T> {
         Ok(has_learnt)
     }
 
-    /// Infers the subgraph that is a condition.
+    /// Infers the subgraph of the condition, which is the first one, and checks that its result may have one element.
     fn condition(&mut self) -> Result<Vec<T>> {
         let entries = self.subgraph(0, 0, |_, _| T::unknown())?;
         let subgraph = &self.node.subgraphs[0];
@@ -123,7 +128,9 @@ impl<T: Attribute> Call<'_, T> {
         Ok(entries)
     }
 
-    /// Infers a subgraph whose first `n_data` inputs of the call are data, and lets the inputs of the call learn from it.
+    /// Infers subgraph `index` from the inputs of the call, and merges the result into these inputs. The first `n_data`
+    /// inputs are data, of which the subgraph gets one row. `head` returns what the call's outputs say about a head of the
+    /// subgraph.
     fn subgraph(&mut self, index: usize, n_data: usize, head: impl Fn(&[T], usize) -> T) -> Result<Vec<T>> {
         let (node, inputs) = (self.node, &self.flow.inputs[index]);
         let subgraph: &Graph = &node.subgraphs[index];
@@ -149,7 +156,8 @@ impl<T: Attribute> Call<'_, T> {
         Ok(entries)
     }
 
-    /// Lets the outputs of the call learn from the heads of a subgraph; the first `n_out_data` outputs are stacked.
+    /// Merges what is known of the heads of a subgraph into the outputs of the call. The first `n_out_data` outputs are
+    /// stacked: each has one row per step.
     fn learn_outputs(&mut self, index: usize, entries: &[T], n_out_data: usize, n_rows: Option<usize>) -> Result<()> {
         let subgraph = &self.node.subgraphs[index];
         for (index, head) in subgraph.heads().iter().enumerate() {
@@ -161,7 +169,7 @@ impl<T: Attribute> Call<'_, T> {
     }
 }
 
-/// The inputs of the call for which these variables of a subgraph stand.
+/// The positions of the call's inputs that these variables of a subgraph stand for.
 fn of_call(inputs: &[usize], variables: &[usize]) -> Vec<usize> {
     variables.iter().map(|variable| inputs[*variable]).collect()
 }

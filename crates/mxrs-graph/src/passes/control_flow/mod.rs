@@ -29,10 +29,10 @@ use expansion::Expansion;
 use mxrs_op::OpSet;
 use mxrs_types::{PartialShape, Result};
 
-/// Replaces every call of a control-flow operator by copies of its subgraphs. `given` are shapes of variables: the sizes of
-/// the data say how many steps a loop over rows has. The new graph has the same variables in the same order. Its heads keep
-/// their order, and may have other names. If no gradient will be computed (`has_gradient` is false), the gates that only gradients need are
-/// left out.
+/// Replaces every call of a control-flow operator by copies of its subgraphs. `given` are the shapes of variables, from
+/// which the number of steps of each loop over rows is inferred. The new graph has the same variables in the same order. Its
+/// heads keep their order, and may have other names. `has_gradient` says whether gradients will be computed. If not, the
+/// gates are left out, because only gradients need them.
 ///
 /// # Errors
 /// Fails in each of these cases:

@@ -1,7 +1,7 @@
-//! A loop with a condition becomes `max_iterations` copies of its body. A mask says which steps are taken: it is 0 from the
-//! first step on whose condition is 0.
+//! A loop with a condition becomes `max_iterations` copies of its body. A mask says whether a step is taken. Once the
+//! condition of a step is 0, the mask is 0 in this step and in all later ones.
 //!
-//! A step that is not taken leaves the states as they are, and its row of the outputs is 0.
+//! A step that is not taken does not change the states, and its row of each output is 0.
 
 use super::expansion::{Body, Expansion, Size, refuse_effects};
 use super::foreach::stack;
@@ -16,7 +16,8 @@ pub fn expand(graph: &mut Expansion<'_>, node: &Node, flow: &ControlFlow, bodies
     };
     refuse_effects(node, cond)?;
     refuse_effects(node, body)?;
-    // In each step: a gate per variable, the mask, a selection per output, and the zeros of rows.
+    // Each step also adds a gate for each variable, a selection for the mask and for each output of the call, and a
+    // `zeros_like` for each stacked output.
     let n_more = body.n_variables + 1 + node.n_outputs + n_out_data;
     let names = n_more.saturating_mul(node.name.len() + 64);
     graph.reserve(
@@ -27,7 +28,7 @@ pub fn expand(graph: &mut Expansion<'_>, node: &Node, flow: &ControlFlow, bodies
     )?;
     let inputs: Vec<Entry> = node.inputs.iter().map(|input| graph.entry(*input)).collect();
     let subgraph = &node.subgraphs[1];
-    // The values of the inputs of the call at the current step; a state is the input that it starts with.
+    // The current values of the call's inputs. After each step, the position of a state's initial value holds the new state.
     let mut current = inputs;
     let places: Vec<usize> = states.iter().map(|state| flow.inputs[1][*state]).collect();
     let mut outs: Vec<Vec<Entry>> = vec![Vec::new(); *n_out_data];

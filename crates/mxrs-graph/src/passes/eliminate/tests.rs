@@ -136,7 +136,7 @@ fn g17_outputs_listed_twice_and_merged() {
     assert_eq!((op_count(&graph, "Sin"), op_count(&graph, "_copy")), (1, 1));
 }
 
-/// Building a graph always drops nodes that no output needs, so no pass has to drop them.
+/// Building a graph drops nodes that no output needs. So no pass is needed to drop them.
 #[test]
 fn what_no_output_needs_is_dropped_by_the_builder() {
     let ops = smooth::set();

@@ -12,7 +12,8 @@ pub(in crate::passes) const MAX_TENSORS: usize = 16;
 pub(in crate::passes) const MAX_OUTPUTS: usize = 8;
 /// The largest number of calls of a set.
 pub(in crate::passes) const MAX_CALLS: usize = 32;
-/// The largest number of readers of one entry that are examined.
+/// The largest number of readers of one entry that are examined. If an entry has more, the set that makes it is not moved to
+/// a later position. The limit keeps the time per edge constant.
 const MAX_READERS: usize = 64;
 
 /// Sets of nodes; each set has a position in an order of execution.

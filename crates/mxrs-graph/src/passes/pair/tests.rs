@@ -128,8 +128,8 @@ fn g13_first_outputs_are_made_again() {
         }
         assert_same(&all, &less);
     }
-    // A tensor that no gradient reads is not kept only for recomputation. In this chain, only the data of the first call, a
-    // variable, exist in any case.
+    // Recomputation must not keep a tensor alive that no gradient reads. Here only the input of the first call is available
+    // in any case, because it is a variable.
     let forgetful = paired_with(&all, &[]).unwrap();
     let stored = first_recomputed(&forgetful, 1000, |_| 1);
     assert_eq!(stored.iter().filter(|stored| !**stored).count(), 1);

@@ -68,7 +68,8 @@ impl Emission {
             is_constant: &is_constant,
             is_train: false,
         };
-        // All calls but the last prepare the replacement, which pays off only if they run once.
+        // All calls but the last prepare operands, such as a folded weight. The replacement pays off only if they depend on
+        // constants alone, because then they run once and not in every run.
         let device = chain.last().and_then(|call| graph.node(call.id).device);
         let prepares_once = calls.iter().rev().skip(1).all(|c| c.is_constant);
         let is_wanted = prepares_once && (with.accept)(&Proposal { pattern, members: &members, call }, device);
@@ -80,7 +81,7 @@ impl Emission {
     pub fn last_and_inner(&self) -> (NodeId, &[NodeId]) {
         match self.members.split_last() {
             Some((last, inner)) => (*last, inner),
-            // A chain has at least two calls.
+            // Never reached, because a chain has at least two calls.
             None => (NodeId(0), &[]),
         }
     }

@@ -22,11 +22,12 @@ pub struct ChainCall {
     pub is_read: Vec<bool>,
     /// Positions of the inputs that calls of the chain make.
     inner: Vec<usize>,
-    /// Whether a later call of the chain reads not only this call, but also a call before it. A chain cannot end here.
+    /// Whether a later call of the chain also reads a value from before this call. The chain cannot end here then, because
+    /// that value is still needed.
     pub is_open: bool,
 }
 
-/// Most calls through which a call reads the value before it.
+/// In a stage such as `x * sigmoid(x)`, the largest number of calls between `x` and the multiplication.
 const MOST_THROUGH: usize = 3;
 
 impl ChainCall {
@@ -64,7 +65,7 @@ impl ChainCall {
         self.inner.contains(&position)
     }
 
-    /// The call as patterns see it; `None` for a variable.
+    /// This call in the form that the functions of a pattern receive; `None` for a variable.
     pub fn member<'a>(&'a self, graph: &'a Graph) -> Option<Member<'a>> {
         let node = graph.node(self.id);
         let (op, params) = node.call()?;
@@ -154,7 +155,8 @@ impl<'a> Grower<'a> {
         accepts.then_some(call)
     }
 
-    /// The calls that read `last` twice, if they match `stage`: the calls in between, and the call that reads both.
+    /// Matches a stage whose call reads `last` both directly and through other calls, such as `x * sigmoid(x)`. Returns the
+    /// calls in between, followed by the call that reads both.
     fn read_twice(&self, stage: &Stage, chain: &[ChainCall], last: NodeId) -> Option<Vec<ChainCall>> {
         let &[(a, in_a), (b, in_b)] = self.graph.consumers(self.graph.output_id(last, 0)) else { return None };
         if a == b || !self.is_read_by(last, &[a, b]) {
@@ -164,7 +166,8 @@ impl<'a> Grower<'a> {
         self.through(stage, chain, (a, in_a), b).or_else(|| self.through(stage, chain, (b, in_b), a))
     }
 
-    /// The calls from `first` to `end`, of which the inner ones are [`through`](Stage::through) calls of the stage.
+    /// Follows the readers from `first` to `end`, and returns these calls. `end` must match the stage, and each call before
+    /// it must be one of the operators that the stage [allows in between](Stage::through).
     fn through(
         &self,
         stage: &Stage,
@@ -198,7 +201,7 @@ impl<'a> Grower<'a> {
         self.is_read_by(id, &[reader]).then_some((reader, position as usize))
     }
 
-    /// Whether nothing but these calls uses the node.
+    /// Whether only the calls `readers` use the node: no other call reads it or waits for it, and it is not a head.
     fn is_read_by(&self, id: NodeId, readers: &[NodeId]) -> bool {
         let is_theirs = |e: crate::EntryId| {
             !self.is_head[e.index()] && self.graph.consumers(e).iter().all(|(other, _)| readers.contains(other))

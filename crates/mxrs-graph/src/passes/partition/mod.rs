@@ -1,10 +1,10 @@
 //! Partitioning for inference: replaces chains of calls by fewer calls, as [patterns](Pattern) define.
 //!
-//! Seeds are visited in order of execution. A chain grows from its seed as long as only one call uses the result of the last
-//! call, or a pair of calls such as `x * sigmoid(x)`, of which only the second leaves a result. So the chain ends at an output
-//! that is a head, that other calls read, or that a call waits for without reading.
-//! It also ends before a call that belongs to another chain. If the longest chain is not accepted, shorter chains from the
-//! same seed are proposed. The replacement takes the position of the chain's last call.
+//! A chain grows from its first call, the seed. Calls are tried as seeds in order of execution. A chain continues as long as
+//! a single call reads the result of its last call, or a pair of calls that reduces to one result, as in `x * sigmoid(x)`.
+//! So the chain ends at an output that is a head, that further calls read, or for which a call waits without reading it. It
+//! also ends before a call that belongs to another chain. If the longest chain is not accepted, shorter chains from the same
+//! seed are proposed. The replacement takes the position of the chain's last call.
 //!
 //! So a chain is closed: data and control dependencies leave it only at its end. A path that leaves it never returns, and no
 //! search for cycles is needed:

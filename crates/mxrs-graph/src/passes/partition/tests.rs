@@ -50,7 +50,7 @@ fn stages_may_be_missing_but_keep_their_order() {
         (&["Tanh"][..], &["ScaleTanh"][..]),
         (&["Add"], &["ScaleSum"]),
         (&["Shift"], &["Sub", "Scale"]),
-        // If `Tanh` comes before the sum, only `Tanh` is fused.
+        // The stage for the sum comes before that for `Tanh`. So if the sum comes after `Tanh`, only `Tanh` is fused.
         (&["Tanh", "Add"], &["ScaleTanh", "Add"]),
         (&["Add", "Shift"], &["ScaleSum", "Shift"]),
         (&["Sin", "Tanh"], &["Scale", "Sin", "Tanh"]),
@@ -92,7 +92,7 @@ fn g20_of_two_products_in_one_sum_the_first_takes_it() {
     net.scale("t", "x");
     net.call("Add", "a", &["s", "t"]);
     net.call("Tanh", "y", &["a"]);
-    // The chain of `s` takes the sum, so its replacement reads `t` and has to run after `t`.
+    // The chain of `s` includes the sum. Its replacement reads `t`, and so must run after `t`.
     assert_eq!(ops_after(&net.heads(&["y"])), ["Scale", "ScaleSumTanh"]);
 }
 
@@ -216,7 +216,8 @@ fn a_refused_chain_is_proposed_without_its_end_until_nothing_is_left() {
     assert_eq!(none.declined, [Declined { pattern: "scale", seed: graph.find("s").unwrap() }]);
 }
 
-/// The chains that are proposed for `Scale` and a call of `Mul` that reads the value before it twice.
+/// Searches for a pattern of `Scale` followed by a stage like `x * tanh(x)`, where `Mul` reads the value both directly and
+/// through other calls. Returns the operators of each proposed chain.
 fn proposed(graph: &Graph) -> Vec<Vec<&'static str>> {
     let twice = Stage { enters_by: &[0, 1], through: &["Tanh", "Sin"], ..Stage::of("twice", &["Mul"]) };
     let replace = |chain: &[mxrs_op::Member<'_>]| {
@@ -247,15 +248,15 @@ fn a_call_may_read_the_value_before_it_twice() {
         net.call("Mul", "m", &inputs);
         proposed(&net.heads(heads))
     };
-    // Only the whole chain is proposed: without its end, the value before it would still be read.
+    // Only the whole chain is proposed. A chain that ends before `Mul` cannot be replaced, because `Mul` also reads `v`.
     assert_eq!(twice(&["Tanh"], ["v", "f"], &["m"]), [["Scale", "Tanh", "Mul"]]);
     assert_eq!(twice(&["Tanh"], ["f", "v"], &["m"]), [["Scale", "Tanh", "Mul"]]);
     assert_eq!(twice(&["Sin", "Tanh", "Sin"], ["v", "f"], &["m"]), [["Scale", "Sin", "Tanh", "Sin", "Mul"]]);
     let none: [[&str; 0]; 0] = [];
-    // Four calls are too many, and `Cos` is not a call of the stage.
+    // At most three calls may be in between, and `Cos` is not among the operators that the stage allows there.
     assert_eq!(twice(&["Sin", "Sin", "Sin", "Sin"], ["v", "f"], &["m"]), none);
     assert_eq!(twice(&["Cos"], ["v", "f"], &["m"]), none);
-    // A head or a third reader needs a value inside the chain.
+    // No chain is found if `v` or `f` inside the chain is also a head, or if `Mul` does not read `v`.
     assert_eq!(twice(&["Tanh"], ["v", "f"], &["m", "v"]), none);
     assert_eq!(twice(&["Tanh"], ["v", "f"], &["m", "f"]), none);
     assert_eq!(twice(&["Tanh"], ["f", "f"], &["m", "v"]), none);

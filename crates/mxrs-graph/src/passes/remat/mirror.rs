@@ -82,7 +82,8 @@ impl<'g, B: Fn(NodeId) -> usize> Frontier<'g, B> {
     /// instead of those values, if that frees at least as many bytes as it takes. Returns whether such a group was found.
     fn advance(&mut self, forced: &[bool]) -> bool {
         let clones = self.clones();
-        // A group that shares a call with a group just stored waits for the next call of this function.
+        // A group that shares a call with a group stored in this pass is skipped. The next call of this function considers
+        // it again, with the new choice.
         let mut is_settled = vec![false; self.training.n_forward_nodes];
         let mut has_advanced = false;
         for source in (0..self.training.n_forward_nodes).map(NodeId::new) {

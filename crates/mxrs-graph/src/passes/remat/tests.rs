@@ -224,8 +224,8 @@ fn force_mirroring_decides_except_where_never() {
     assert_eq!(stored[1..], [false, true, true, false, true, true]);
 }
 
-/// A call is stored instead of recomputed if its output is no larger than the value that would be kept only for its clone
-/// (D50).
+/// A call is stored instead of recomputed if its output is no larger than the value that would be kept only for its clone.
+/// This is the rule for `MXNET_BACKWARD_DO_MIRROR` (D50 in `docs/env.md`).
 #[test]
 fn only_what_frees_bytes_is_mirrored() {
     let ops = smooth::set();
@@ -259,8 +259,8 @@ fn only_what_frees_bytes_is_mirrored() {
     // The output of a `Sin` has 2 bytes. A `Tanh` whose output has 2 bytes or 1 byte is stored instead of its `Sin`; a
     // `Tanh` of 3 bytes is recomputed.
     assert_eq!([2, 1, 3].map(|bytes| n_mirrored(&one, bytes)), [0, 0, 3]);
-    // If two clones read the same value, storing both of their originals frees this value only once. So both are stored
-    // only if their outputs are at most half as large as the value.
+    // With two `Tanh` calls for each `Sin`, both clones read the output of the `Sin`. Storing both `Tanh` outputs instead
+    // frees the output of the `Sin`, so it pays off only if both together take at most its 2 bytes.
     let two = graph(2);
     assert_eq!([2, 1].map(|bytes| n_mirrored(&two, bytes)), [6, 0]);
 }

@@ -35,7 +35,8 @@ fn streams_are_read_message_by_message() {
     assert_eq!(kind(&bytes[..HEADER_BYTES - 1]), io::ErrorKind::UnexpectedEof);
     assert_eq!(kind(&bytes[HEADER_BYTES..bytes.len() - 1]), io::ErrorKind::UnexpectedEof);
     assert_eq!(kind(&[0; HEADER_BYTES]), io::ErrorKind::InvalidData);
-    // A length of almost the whole address space, and the longest, of which nothing arrives.
+    // Headers that claim more content than follows: first almost the whole address space, then the longest content that is
+    // allowed.
     let mut huge = bytes_of(&packets[0]);
     huge[32..40].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
     assert_eq!(kind(&huge), io::ErrorKind::InvalidData);
@@ -97,7 +98,8 @@ proptest! {
         let mut bytes = bytes_of(&Packet::with(Header { key: 3, ..Header::of(Kind::Value) }, &content));
         let at = at % bytes.len();
         bytes[at] ^= 1 << bit;
-        // A message that is read has the damaged bytes; a header whose length is damaged does not fit the stream.
+        // Damage is detected, or the message that is read has exactly the damaged bytes. Reading fails only if the header is
+        // damaged.
         match Packet::read_from(&mut &bytes[..]) {
             Ok(Some(packet)) => prop_assert_eq!(&bytes_of(&packet)[..], &bytes[..HEADER_BYTES + packet.n_bytes()]),
             Ok(None) => prop_assert!(false, "there are bytes"),

@@ -12,7 +12,8 @@ fn sizes_of_parts(n: usize, n_parts: usize) -> Vec<usize> {
     part_ends(n, n_parts, 1).into_iter().map(|end| end - std::mem::replace(&mut begin, end)).collect()
 }
 
-/// MXNet 1.9.1's `EncodeDefaultKey`: part i has `round(n / S * (i + 1)) - round(n / S * i)` elements.
+/// MXNet 1.9.1's `EncodeDefaultKey` divides `n` elements over `S` servers: part `i` has `round(n / S * (i + 1)) - round(n /
+/// S * i)` elements.
 #[test]
 fn large_keys_are_divided_like_mxnet_divides_them() {
     assert_eq!(sizes_of_parts(1_466_521, 4), [366_630, 366_631, 366_630, 366_630]);
@@ -24,7 +25,8 @@ fn large_keys_are_divided_like_mxnet_divides_them() {
 fn small_keys_have_one_owner_each() {
     let pieces = plan(&[10, 999_999, 1_000_000, 0, 20], &rules(2));
     let owners = |key: usize| pieces[key].iter().map(|piece| piece.owner).collect::<Vec<_>>();
-    // The largest key is divided. Then the first worker gets the next key, and the second one all that are smaller.
+    // Only key 2 reaches the bound and is divided. Then key 1, the next largest, goes to worker 0, and all smaller keys go
+    // to worker 1.
     assert_eq!(owners(2), [[0; 8], [1; 8]].concat(), "pieces have at most 65536 elements");
     assert_eq!((owners(1), owners(4), owners(0), owners(3)), (vec![0; 16], vec![1], vec![1], vec![]));
     assert_eq!((owned(&pieces[2], 0), owned(&pieces[2], 1)), (0..500_000, 500_000..1_000_000));

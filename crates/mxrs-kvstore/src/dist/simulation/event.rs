@@ -46,12 +46,14 @@ pub(super) struct Piece {
     pub n_missing: usize,
 }
 
-/// A message that waits, or an outcome that waits for its next receivers. The order of the fields is that of sending.
+/// A message that waits to be sent, or a result of a piece that waits for its next receivers. Entries are sent in the order
+/// of their fields, compared from first to last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     pub urgency: i64,
     pub order: u64,
-    /// Messages of one key go to the owners in turn, and every worker begins with the next one: not all with the first.
+    /// Messages of one key go to its owners in turn. `distance` makes every worker begin with a different owner, so that not
+    /// all workers send to the first owner at once.
     pub turn: u32,
     pub distance: u32,
     pub piece: u32,
@@ -68,6 +70,6 @@ pub(super) struct Worker {
     pub link_free: u64,
     pub thread_free: u64,
     pub sent_bytes: u64,
-    /// By key, the pieces that have not arrived.
+    /// By key, the number of pieces that have not arrived.
     pub missing: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! The model against formulas: `2 (n - 1) / n * M / B` for owners, and times that are counted by hand.
+//! Compares the model with formulas and with times that were computed by hand.
 
 use super::*;
 
@@ -25,7 +25,8 @@ fn close(got: f64, expected: f64, tolerance: f64) {
     assert!((got - expected).abs() <= expected * tolerance, "{got} instead of {expected}");
 }
 
-/// `2 (n - 1) / n * M / B`: the time of the owners' messages on links that send and receive at once.
+/// With `n` workers, `M` bytes and links of `B` bytes per second, values and sums take `2 (n - 1) / n * M / B`: each owner
+/// gets `n - 1` values of its `M / n` bytes and sends as many sums.
 #[test]
 fn a_large_key_takes_the_time_of_its_bytes_on_the_links() {
     for n in [2, 4, 8, 16] {
@@ -33,8 +34,9 @@ fn a_large_key_takes_the_time_of_its_bytes_on_the_links() {
         let step = simulate(&keys, n, STORE, &LINK).unwrap();
         let bytes = (4 * (16 << 20)) as f64;
         let expected = 2.0 * (n as f64 - 1.0) / n as f64 * bytes * 1e-9;
-        // The first sums are on their way back while values still arrive, so links are used in both directions at once. The last
-        // piece of an owner comes after all values.
+        // The tolerance is large because the formula ignores two effects. The first sums are on their way back while values
+        // still arrive, so links carry both directions at once. The sum of an owner's last piece can be sent only after all
+        // values.
         close(step.seconds, expected, 0.25);
         close(step.sent_bytes as f64, 2.0 * (n as f64 - 1.0) / n as f64 * bytes, 0.001);
         assert_eq!(step.n_messages % (n as u64 - 1), 0);
@@ -46,7 +48,7 @@ fn a_large_key_takes_the_time_of_its_bytes_on_the_links() {
 fn the_link_of_an_owner_limits_a_key_that_is_not_divided() {
     for n in [2, 8, 32] {
         let step = simulate(&[key(50_000, 0.0, 0.0)], n, STORE, &LINK).unwrap();
-        // One piece: the sums begin when the last value has arrived.
+        // A key of one piece: sums are sent only after the last value has arrived.
         let one = 4.0 * 50_000.0 * 1e-9;
         close(step.seconds, (n as f64 - 1.0) * one * 2.0, 0.001 + 1.0 / n as f64);
         assert_eq!((step.n_messages, step.sent_bytes), (2 * (n as u64 - 1), (n as u64 - 1) * 200_000));
@@ -63,10 +65,11 @@ fn one_worker_takes_the_time_of_its_layers() {
 
 #[test]
 fn communication_hides_behind_the_backward_pass() {
-    // The last layer is large and ready early; the first layer's backward pass takes longer than its messages.
+    // The messages of the large last layer are sent during the long backward pass of the first layer, so they cost no time.
     let hidden = [key(10, 0.0, 1.0), key(8 << 20, 0.0, 0.1)];
     close(simulate(&hidden, 2, STORE, &LINK).unwrap().seconds, 1.1, 0.001);
-    // The other way round nothing can hide it.
+    // In the opposite order, the large layer is ready last, and no computation remains during which its messages could be
+    // sent.
     let open = [key(8 << 20, 0.0, 0.1), key(10, 0.0, 1.0)];
     assert!(simulate(&open, 2, STORE, &LINK).unwrap().seconds > 1.1 + 0.025);
 }
@@ -83,7 +86,7 @@ fn urgent_slices_overtake_the_last_layers() {
 #[test]
 fn latency_and_announcements_count_once_for_each_message() {
     let machine = Machine { latency_s: 0.001, eager_bytes: 1000, ..LINK };
-    // A value and a sum, each announced: three trips each.
+    // A value and a sum are sent, one after the other. Each is announced, so each needs three trips of 1 ms.
     close(simulate(&[key(1000, 0.0, 0.0)], 2, STORE, &machine).unwrap().seconds, 0.006 + 8e-6, 0.01);
     close(simulate(&[key(100, 0.0, 0.0)], 2, STORE, &machine).unwrap().seconds, 0.002, 0.01);
 }
@@ -94,10 +97,11 @@ fn a_thread_adds_and_copies_one_message_after_the_other() {
     // 1000 bytes: the owner copies one value and adds two; the other worker copies the sum.
     let seconds = |n, machine: &Machine| simulate(&[key(250, 0.0, 0.0)], n, STORE, machine).unwrap().seconds;
     close(seconds(2, &machine), (1.0 + 2.0 + 1.0) * 1e-3, 1e-6);
-    // Of three workers, two copy the sum: at once, or in turn on one processor.
+    // Of three workers, two copy the sum: at the same time with a processor each, or one after the other on one processor.
     close(seconds(3, &machine), (2.0 + 3.0 + 1.0) * 1e-3, 1e-6);
     close(seconds(3, &Machine { processors: Some(1), ..machine }), (2.0 + 3.0 + 2.0) * 1e-3, 1e-6);
-    // Each piece of work is a switch: two values, the addition and two copies, and the push and the end of the key.
+    // On one processor, each piece of work costs a switch: 5 for the messages (two values, the addition and two copies), and
+    // 6 for the push and the end of the key on three workers.
     let switching = Machine { processors: Some(1), switch_s: 1e-3, ..machine };
     close(seconds(3, &switching), (2.0 + 3.0 + 2.0 + 5.0 + 6.0) * 1e-3, 1e-6);
 }

@@ -6,8 +6,9 @@ use mxrs_ndarray::NdArray;
 use mxrs_types::Device;
 
 impl DistSync {
-    /// For each group of values, the array of the result that can get the sum at once: it is the only one of its key, it is in
-    /// host memory, and it is not the value itself. None if the store updates.
+    /// For each group of values, the array that can get the sum at the same time as the store. Such an array is the only
+    /// output of its key, is in host memory, and is not the pushed value itself. The list is empty if the store updates
+    /// weights, because then the sum is not the result.
     pub(super) fn direct(
         &self,
         state: &State,

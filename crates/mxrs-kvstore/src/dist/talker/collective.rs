@@ -31,15 +31,16 @@ impl Talker {
     }
 
     pub(super) fn all_reduce(&mut self, mut sum: AllReduce) -> Result<Option<AllReduce>> {
-        // Others wait for what is queued, and would not come to this point without it.
+        // Queued messages are sent first: other workers may need them before they can make this call.
         while self.is_sending() {
             self.turn()?;
-            // Messages to a worker that is lost are never sent.
+            // After a failure, queued messages may never be sent, so waiting for them would not end.
             if let Some(error) = &self.failed {
                 return Err(error.clone());
             }
         }
-        // The first call, with one value, waits until all workers are here, so that the time is that of the second.
+        // The first call, with one value, waits until all workers have arrived. So the measured time of the second call is
+        // that of the sum alone.
         if !self.wire.all_reduce(&[0.0], &mut [0.0])? {
             return Ok(None);
         }

@@ -21,12 +21,12 @@ impl Talker {
             let report = Arc::new(Packet::with(Header::of(Kind::Failure), error.to_string().as_bytes()));
             let rank = self.wire.rank();
             for to in (0..self.wire.size()).filter(|to| *to != rank) {
-                // A worker that cannot be reached finds out by itself.
+                // An error is ignored: a worker that cannot be reached notices the failure by itself.
                 drop(self.wire.send(to, Arc::clone(&report)));
             }
             drop(self.wire.flush());
         }
-        // The tasks end now, because messages that use their memory may never end.
+        // The tasks end now. To wait for the messages that use their memory could take forever.
         for lease in self.leases.drain(..).filter_map(|lease| lease.upgrade()) {
             lease.fail(error.clone());
         }
@@ -44,13 +44,13 @@ impl Talker {
         let mut until = Instant::now() + if self.failed.is_some() { LAST_WORDS } else { patience };
         if self.failed.is_none() {
             for to in &others {
-                // The smallest priority: after everything else.
+                // The smallest priority, so that this message is sent after all others.
                 self.outbox.push(*to, i32::MIN, Arc::new(Packet::new(Header::of(Kind::Bye), 0)));
             }
         }
         while Instant::now() < until {
             let is_sent = self.outbox.is_empty() && others.iter().all(|to| self.wire.n_unsent(*to) == 0);
-            // A polled wire ends its connections together with all workers, so it waits until they are ready.
+            // All workers close a polled wire together, so this worker waits until the others are ready to close it.
             let others_left = || others.iter().all(|to| self.liveness.has_left(*to));
             if is_sent && (self.failed.is_some() || !self.wire.is_polled() || others_left()) {
                 break;
@@ -63,7 +63,7 @@ impl Talker {
                 }
             }
         }
-        // The connections of a training that failed are cut: the other side may never answer.
+        // After a failure, the connections are cut without `close`, because the other side may never answer.
         if self.failed.is_none()
             && let Err(error) = self.wire.close(patience)
         {

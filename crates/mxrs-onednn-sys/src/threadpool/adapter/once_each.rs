@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of items whose bits fit into the first word. More items need a heap allocation.
+/// Number of items whose bits, one per item, are in the field `first`. The bits of further items are allocated on the heap.
 const IN_PLACE: usize = 64;
 
 /// The set of items of `0..n` that have been started.

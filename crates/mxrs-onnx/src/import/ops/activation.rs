@@ -5,7 +5,7 @@ use crate::import::node::{Answer, Reading, flag};
 use crate::refusal::refuse;
 use mxrs_graph::Entry;
 
-/// The factors of `Selu` that MXNet's `LeakyReLU` has.
+/// The factors `alpha` and `gamma` of `Selu` that MXNet's `LeakyReLU` uses.
 const SELU: [f32; 2] = [1.673_263_2, 1.050_701];
 
 /// Calls an operator of a tensor and a number.

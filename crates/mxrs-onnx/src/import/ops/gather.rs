@@ -6,7 +6,8 @@ use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::refuse;
 use mxrs_types::DType;
 
-/// Imports `Gather` as `take`; a constant number as index, as a slice without its axis. Negative indices count from the end.
+/// Imports `Gather` as `take`. If the index is a single constant number, imports it as a slice of size 1 whose axis is then
+/// removed. Negative indices count from the end.
 pub(crate) fn gather(node: &mut Reading<'_, '_>) -> Answer {
     let axis = node.int("axis", 0)?;
     let data = node.operand(0)?;
@@ -29,7 +30,8 @@ pub(crate) fn gather(node: &mut Reading<'_, '_>) -> Answer {
     node.call("take", &[("axis", axis.to_string()), ("mode", "wrap".into())], vec![data, indices])
 }
 
-/// Imports `GatherND` without batch axes: MXNet has the index of each axis on the first axis of the indices.
+/// Imports `GatherND` without batch axes. In ONNX, the last axis of `indices` holds the coordinates of an element; in MXNet,
+/// the first axis does.
 pub(crate) fn gather_nd(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("batch_dims", 0)?;
     let (data, indices) = (node.operand(0)?, node.operand(1)?);
@@ -122,7 +124,7 @@ pub(crate) fn range(node: &mut Reading<'_, '_>) -> Answer {
     node.call("_npi_arange", &[&attrs[..], &[dtype]].concat(), Vec::new())
 }
 
-/// Imports `Trilu`: the lower triangle, or what the lower triangle below it leaves.
+/// Imports `Trilu`. The upper triangle is computed as the data minus the lower triangle below it.
 pub(crate) fn triangle(node: &mut Reading<'_, '_>) -> Answer {
     let is_upper = node.int("upper", 1)? != 0;
     let k = match node.constant_ints(1)?.as_deref() {

@@ -149,7 +149,8 @@ pub(crate) fn softmax(node: &mut Reading<'_, '_>) -> Answer {
     softmax_as(node, "softmax")
 }
 
-/// Imports a softmax or its logarithm over one axis. Before version 13 it is over all axes from `axis` on, which are made one.
+/// Imports a softmax or its logarithm over one axis. Before version 13 it is over all axes from `axis` on; these axes are
+/// reshaped to one axis for the call.
 pub(super) fn softmax_as(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     let is_one_axis = node.opset() >= 13;
     let axis = node.int("axis", if is_one_axis { -1 } else { 1 })?;

@@ -72,14 +72,14 @@ pub(crate) fn lp(node: &mut Reading<'_, '_>) -> Answer {
     let data = node.operand(0)?;
     let attrs = [("ord", p.to_string()), ("axis", tuple(&[axis])), ("keepdims", flag(true))];
     let norm = node.call("norm", &attrs, vec![data])?;
-    // Elements that are all 0 stay 0.
+    // A norm of 0 is replaced by a small positive number, so that elements that are all 0 stay 0.
     let norm = node.call("_maximum_scalar", &scalar_attr(f32::MIN_POSITIVE.into()), vec![norm])?;
     node.call("broadcast_div", &[], vec![data, norm])
 }
 
 /// Imports `MeanVarianceNormalization`: `(x - mean) / √variance` over some axes.
 pub(crate) fn mean_variance(node: &mut Reading<'_, '_>) -> Answer {
-    /// ONNX's reference adds this to the deviation.
+    /// ONNX's reference implementation adds this number to the standard deviation.
     const EPS: f64 = 1e-9;
     let axes = node.ints("axes")?.unwrap_or(&[0, 2, 3]);
     let attrs = [("axis", tuple(axes)), ("keepdims", flag(true))];

@@ -12,8 +12,8 @@ struct Axes {
 }
 
 impl Axes {
-    /// Reads them; `None` if the node does nothing because it has no axes. From operator version `input_since` on, they are an
-    /// input.
+    /// Reads the axes from the node; `None` if the node reduces nothing because it has no axes. From operator version
+    /// `input_since` on, the axes are an input; before, an attribute.
     fn read(node: &mut Reading<'_, '_>, input_since: i64) -> Result<Option<Self>, Refusal> {
         let is_noop = node.int("noop_with_empty_axes", 0)? != 0;
         let axes = node.axes(input_since)?.filter(|axes| !axes.is_empty());
@@ -21,7 +21,8 @@ impl Axes {
         Ok((axes.is_some() || !is_noop).then_some(Self { axes, keeps }))
     }
 
-    /// Calls a reduction. If all axes are reduced, the older operators keep one axis of size 1, so NumPy's are called.
+    /// Calls a reduction. If all axes are reduced, MXNet's older operators keep one axis of size 1, so the operators of
+    /// `mxnet.numpy` are called in that case.
     fn call(&self, node: &mut Reading<'_, '_>, op: &str, data: Entry) -> Answer {
         let numpy = match op {
             "sum" => "_np_sum",
@@ -38,7 +39,8 @@ impl Axes {
     }
 }
 
-/// Imports a reduction as `op`: of `before` of the data, if there is a function before, with `after` of the result.
+/// Imports a reduction as the operator `op`. If there is an operator `before`, it is applied to the data first; if there is
+/// an operator `after`, it is applied to the result.
 pub(crate) fn reduced(
     node: &mut Reading<'_, '_>,
     (before, op, after): (Option<&str>, &str, Option<&str>),
@@ -67,7 +69,7 @@ pub(crate) fn log_sum_exp(node: &mut Reading<'_, '_>) -> Answer {
     let Some(axes) = axes else { return node.call("_copy", &[], vec![data]) };
     let kept = Axes { axes: axes.axes.clone(), keeps: true };
     let largest = kept.call(node, "max", data)?;
-    // An infinite difference from itself is no number; such rows are moved by a finite number.
+    // If the largest element is infinite, `x - m` would be NaN (∞ - ∞), so `m` is limited to finite numbers.
     let bounds = [("a_min", f64::from(f32::MIN).to_string()), ("a_max", f64::from(f32::MAX).to_string())];
     let largest = node.call("clip", &bounds, vec![largest])?;
     let moved = node.call("broadcast_sub", &[], vec![data, largest])?;
@@ -78,7 +80,7 @@ pub(crate) fn log_sum_exp(node: &mut Reading<'_, '_>) -> Answer {
     if axes.keeps {
         return Ok(result);
     }
-    // Each group has one element, so its sum takes the axes away.
+    // The reduced axes have size 1 now, so a sum over them changes no value and removes the axes.
     axes.call(node, "sum", result)
 }
 

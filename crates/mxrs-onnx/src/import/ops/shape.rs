@@ -143,7 +143,8 @@ pub(crate) fn split(node: &mut Reading<'_, '_>) -> Answer {
     Ok(first)
 }
 
-/// Imports `DepthToSpace`. In the mode `CRD` the channels of a block are the inner ones.
+/// Imports `DepthToSpace`. In the mode `CRD`, the channels of the input are ordered by output channel first and by position
+/// in the block second. MXNet's operator has the other order, so this mode is imported as reshapes and a transpose.
 pub(crate) fn depth_to_space(node: &mut Reading<'_, '_>) -> Answer {
     let (block, mode) = (node.int("blocksize", 1)?, node.text("mode")?);
     let data = node.operand(0)?;
@@ -193,7 +194,7 @@ pub(crate) fn pad(node: &mut Reading<'_, '_>) -> Answer {
     if !matches!(mode.as_str(), "constant" | "edge" | "reflect") || !matches!(ndim, 4 | 5) {
         return refuse(format!("mode {mode} with {ndim} axes"));
     }
-    // MXNet has the widths before and behind each axis next to each other.
+    // ONNX lists the widths before all axes, then those behind all axes. MXNet lists both widths of each axis together.
     let widths: Vec<i64> = (0..ndim).flat_map(|axis| [pads[axis], pads[ndim + axis]]).collect();
     let attrs = [("mode", mode), ("pad_width", tuple(&widths)), ("constant_value", value.to_string())];
     node.call("Pad", &attrs, vec![data])
@@ -203,7 +204,8 @@ pub(crate) fn pad(node: &mut Reading<'_, '_>) -> Answer {
 pub(crate) fn resize(node: &mut Reading<'_, '_>) -> Answer {
     let mode = node.text("mode")?.unwrap_or_else(|| "nearest".into());
     node.ignore(&["cubic_coeff_a", "extrapolation_value", "exclude_outside", "antialias", "keep_aspect_ratio_policy"]);
-    // Before version 11 there is one way to find the nearest element. Others would not repeat each element equally often.
+    // Before version 11, ONNX defines only one way to find the nearest element. Ways other than the two that are accepted
+    // below would not repeat each element equally often.
     let usual = if node.opset() < 11 { ["asymmetric", "floor"] } else { ["half_pixel", "round_prefer_floor"] };
     let places = node.text("coordinate_transformation_mode")?.unwrap_or_else(|| usual[0].into());
     let rounding = node.text("nearest_mode")?.unwrap_or_else(|| usual[1].into());
@@ -301,7 +303,7 @@ pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
     Ok(data)
 }
 
-/// The elements of an axis from `start` on, every `step`-th, up to `end`.
+/// Every `step`-th element of an axis, from `start` on and before `end`.
 fn stepped(node: &mut Reading<'_, '_>, data: Entry, [start, end, step]: [i64; 3], axis: i64) -> Answer {
     let shape = node.shape(data);
     let (Some(ndim), Some(axis)) = (shape.ndim(), place(&shape, axis)) else {
@@ -311,7 +313,8 @@ fn stepped(node: &mut Reading<'_, '_>, data: Entry, [start, end, step]: [i64; 3]
         return refuse("the size of its axis is not known");
     };
     let from_start = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
-    // ONNX limits both ends to the axis; behind the first element, an end of a negative step means that it is included.
+    // ONNX limits both ends to the axis. If the step is negative and `end` lies before the first element, the slice
+    // includes the first element, which MXNet writes as `None`.
     let (start, end) = match step > 0 {
         true => (from_start(start).clamp(0, size), Some(from_start(end).clamp(0, size))),
         false => (from_start(start).clamp(0, size - 1), Some(from_start(end)).filter(|end| *end >= 0)),

@@ -78,14 +78,15 @@ pub trait Formula: Sized + 'static {
     const DTYPES: &'static [DType] = FLOATS;
     /// How closely kernels agree with the formula.
     const ACCURACY: Accuracy = Accuracy::Reduction;
-    /// Whether mixed precision requires inputs of one type; otherwise, it computes in float32.
+    /// Whether mixed precision converts all inputs to the widest type among them; otherwise, it computes in float32.
     const IS_WIDEST: bool = false;
     /// What mixed precision in float16 does, if that differs from [`Self::IS_WIDEST`].
     const PRECISION_FLOAT16: Option<fn(&OpParams) -> Precision> = None;
-    /// Inputs of the gradient of which only the shape matters, in [`Self::BACKWARD_INPUTS`].
+    /// Inputs of the gradient of which only the shape is read, as positions in [`Self::BACKWARD_INPUTS`].
     const IGNORED_IN_BACKWARD: &'static [usize] = &[];
 
-    /// Element types of the first gradient of an output, for an operator whose outputs have other types than its inputs.
+    /// Element types of the gradient's first input, the gradient of output 0. Set if the outputs have other types than the
+    /// inputs.
     const BACKWARD_DTYPES: Option<&'static [DType]> = None;
     /// Whether the operator computes sums of products with a weight.
     const IS_PRODUCT: bool = false;

@@ -7,15 +7,16 @@
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A number of a formula.
+/// A number that formulas compute with.
 pub trait Number:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
     /// A constant.
     fn of(value: f64) -> Self;
-    /// The value. What follows from it by comparisons or rounding counts as constant.
+    /// The value as `f64`. Whatever a formula computes from it, such as a comparison or a rounding, counts as a constant in
+    /// the gradient.
     fn value(self) -> f64;
-    /// A function of this number that has this value and this derivative here.
+    /// The result of a function of this number: `value` is the function's value here, and `slope` its derivative.
     fn apply(self, value: f64, slope: f64) -> Self;
 
     /// `e^self`.
@@ -133,7 +134,8 @@ impl Tape {
         Taped { tape: Some(self), at: nodes.len() - 1, value }
     }
 
-    /// The derivatives of `Σ seed · result` with respect to every node, and empties the tape.
+    /// Returns the derivatives of `Σ seed · result` with respect to every node, and empties the tape. `seeds` holds the node
+    /// number of each result, with its seed.
     pub fn sweep(&mut self, seeds: &[(usize, f64)]) -> Vec<f64> {
         let nodes = self.nodes.get_mut();
         let mut slopes = vec![0.0; nodes.len()];
@@ -141,7 +143,8 @@ impl Tape {
         for (at, node) in nodes.iter().enumerate().rev() {
             let slope = slopes[at];
             if slope == 0.0 {
-                // Skipping also keeps an infinite derivative of an unused operation from becoming NaN.
+                // An operation that no result uses is skipped. If its own derivative is infinite, 0 times that derivative
+                // would be NaN.
                 continue;
             }
             for (operand, by) in node.operands.iter().zip(node.slopes) {

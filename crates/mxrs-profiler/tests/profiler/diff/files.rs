@@ -77,7 +77,8 @@ fn traces_of_mxnet_are_compared() {
     assert!(comparison.nodes.is_empty());
 }
 
-/// A list without an object around it, complete events, ends without names, numbers of processes that are texts.
+/// Other forms of the format: a list without an object around it, complete events (phase `X`), end events without names, and
+/// process numbers that are texts.
 #[test]
 fn other_forms_of_the_format_are_read() {
     let turn = Turn::take();
@@ -95,7 +96,7 @@ fn other_forms_of_the_format_are_read() {
     assert!(comparison.notes.iter().any(|note| note.contains("2 begins or ends")), "{comparison}");
 }
 
-/// Whatever is missing at the end of a trace, what is before it is read.
+/// A trace whose end is missing is read up to that point.
 #[test]
 fn traces_that_were_cut_are_read() {
     let turn = Turn::take();

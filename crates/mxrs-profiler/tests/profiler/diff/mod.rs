@@ -7,7 +7,7 @@ use mxrs_profiler::diff::{Comparison, Options, Row, Verdict, compare, compare_pa
 use simulator::{FUSED, Network, Noise, PLAIN, Random, run, write};
 use std::fmt::Write as _;
 
-/// The comparison of two simulated runs. `factor` is the factor of the time of a node in the second run.
+/// Compares two simulated runs. `factor` gives the factor by which each node is slower in the second run.
 fn simulated(
     seed: u64,
     network: &Network,
@@ -36,7 +36,8 @@ fn row<'a>(rows: &'a [Row], name: &str) -> &'a Row {
     rows.iter().find(|row| row.operator == name || row.node == name).unwrap()
 }
 
-/// Ten of ten, for each operator with many nodes, and for that which has nearly all of the time.
+/// The change must be named in all of ten simulations, for each operator with many nodes and for the operator that takes
+/// nearly all of the time.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn an_operator_that_is_10_percent_slower_is_named() {
@@ -72,8 +73,8 @@ fn nothing_is_named_if_nothing_changed() {
     }
 }
 
-/// Another program that interrupts long calls of one run, or takes the processors for most of it, slows convolutions more than
-/// others. That is not a change of them.
+/// Another program that interrupts long calls, or uses the processors for most of one run, slows convolutions more than
+/// other operators. That must not count as a change of the convolutions.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn the_work_of_other_programs_is_not_a_change_of_operators() {
@@ -96,7 +97,7 @@ fn the_work_of_other_programs_is_not_a_change_of_operators() {
     }
 }
 
-/// A run on a machine that is 30 % slower does not change an operator.
+/// A machine that is 30 % slower in the second run must not count as a change of an operator.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn the_speed_of_the_machine_is_not_a_change_of_operators() {
@@ -104,7 +105,7 @@ fn the_speed_of_the_machine_is_not_a_change_of_operators() {
         let noise = Noise { machine: 0.0, ..Noise::of_calls(0.1) };
         let comparison = simulated(seed, PLAIN, 40, noise, |_, _| 1.3);
         assert_eq!(named(&comparison), [], "{comparison}");
-        // The drifts of the two runs differ, too.
+        // The range is wide because the machine's drift within each run adds to the 30 %.
         assert!((1.05..1.6).contains(&comparison.machine), "{comparison}");
     }
 }
@@ -127,7 +128,8 @@ fn single_nodes_and_faster_operators_are_named() {
     assert!(comparison.to_string().contains("  convolution7 (Convolution)"), "{comparison}");
 }
 
-/// What differs between any two runs by 3 %, as in real runs of ResNet-50, looks like a change in one pair. Six pairs tell it from one.
+/// Without any change, real runs of ResNet-50 differ by about 3 % per operator. In one pair of runs this looks like a
+/// change. Six pairs must tell it from a real one.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn several_pairs_tell_a_change_from_what_differs_between_any_two_runs() {
@@ -156,7 +158,8 @@ fn several_pairs_tell_a_change_from_what_differs_between_any_two_runs() {
                     let alone = compare(&paths[0][0], &paths[0][1], Options::default()).unwrap();
                     n_named_alone += usize::from(!named(&alone).is_empty());
                 }
-                // Six pairs with 3 % on each side leave an error of 2 %, so a change of 10 % is missed at times.
+                // With 3 % of variation on each side, six pairs leave an error of 2 %. So a change of 10 % is sometimes
+                // missed.
                 Some(slow) => {
                     n_named += usize::from(!operators.is_empty());
                     let wrong =
@@ -177,7 +180,7 @@ fn no_pair_of_traces_is_refused() {
     assert!(error.to_string().contains("one pair of traces or more"), "{error}");
 }
 
-/// A change below the smallest change to name is not named, however sure it is.
+/// A change below `min_effect` is not named, however certain it is.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn small_changes_are_not_named() {
@@ -186,7 +189,7 @@ fn small_changes_are_not_named() {
     assert_eq!(named(&comparison), [], "{comparison}");
 }
 
-/// The table of power and false alarms of the design note.
+/// Prints the table of power and false alarms that is in the design note.
 #[test]
 #[ignore = "takes minutes; prints a table"]
 fn table_of_power_and_false_alarms() {

@@ -1,10 +1,10 @@
-//! Traces of runs that did not happen: known times with noise, drift and outliers.
+//! Simulates traces of runs: known times with added noise, drift and outliers.
 
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Random numbers: SplitMix64.
+/// A generator of random numbers (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {
@@ -16,24 +16,24 @@ impl Random {
         word ^ word >> 31
     }
 
-    /// From 0 to less than 1.
+    /// A number from 0 to less than 1.
     pub fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Normally distributed with mean 0 and variance 1.
+    /// A normally distributed number with mean 0 and variance 1.
     pub fn normal(&mut self) -> f64 {
         (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (TAU * self.uniform()).cos()
     }
 }
 
-/// Operators of a network: name, number of nodes, microseconds in an iteration.
+/// The operators of a network: the name, the number of nodes, and the microseconds per iteration.
 pub type Network = [(&'static str, usize, f64)];
 
-/// ResNet-50 after fusion: nearly all time is in convolutions.
+/// ResNet-50 after fusion of operators: nearly all time is in convolutions.
 pub const FUSED: &Network =
     &[("Convolution", 53, 48_000.0), ("Pooling", 2, 800.0), ("FullyConnected", 1, 700.0), ("softmax", 1, 20.0)];
-/// ResNet-50 call by call.
+/// ResNet-50 without fusion, one call per operator.
 pub const PLAIN: &Network = &[
     ("Convolution", 53, 50_000.0),
     ("BatchNorm", 53, 6000.0),
@@ -45,29 +45,29 @@ pub const PLAIN: &Network = &[
     ("softmax", 1, 20.0),
 ];
 
-/// How a run is disturbed. All but `outliers` are standard deviations of logarithms.
+/// How a simulated run is disturbed. Most fields are standard deviations of logarithms of times.
 #[derive(Clone, Copy)]
 pub struct Noise {
-    /// Of each call.
+    /// The noise of each call.
     pub call: f64,
-    /// Of the machine's speed within a run, with a memory of ten iterations.
+    /// The drift of the machine's speed within a run. Speeds are correlated over about ten iterations.
     pub drift: f64,
-    /// Of the machine's speed from run to run.
+    /// The change of the machine's speed from run to run.
     pub machine: f64,
-    /// Of each node and of each operator from run to run.
+    /// The change of each node and of each operator from run to run.
     pub run: f64,
     /// The part of the calls that take ten times as long.
     pub outliers: f64,
-    /// How often another program interrupts, per millisecond. An interruption makes a call 1.3 to 4 times as long, so long calls
-    /// suffer and short calls do not.
+    /// How often another program interrupts, per millisecond. An interruption makes a call 1.3 to 4 times as long. Long
+    /// calls are hit more often than short ones.
     pub interruptions: f64,
-    /// The part of the iterations, from the first on, in which the program waits for a processor in every call: long calls wait
-    /// for longer.
+    /// The part of the iterations, from the first one on, in which every call waits for a processor. Long calls wait for
+    /// longer.
     pub starved: f64,
 }
 
 impl Noise {
-    /// Much noise in everything but the calls, which have `call`.
+    /// Strong disturbances of all kinds, except that the noise of single calls is `call`.
     pub fn of_calls(call: f64) -> Self {
         Self { call, drift: 0.1, machine: 0.1, run: 0.005, outliers: 0.02, interruptions: 0.0, starved: 0.0 }
     }
@@ -78,8 +78,8 @@ pub fn node(operator: &str, number: usize) -> String {
     format!("{}{number}", operator.to_lowercase())
 }
 
-/// The times of a run: the calls of an iteration one after another, each with its operator and node. `factor` is what is
-/// different in this run: the factor of the time of a node.
+/// The calls of each iteration of a run, one after another, each with operator, node and time. `factor` gives the factor by
+/// which a node's time differs in this run.
 pub fn run(
     random: &mut Random,
     network: &Network,
@@ -91,13 +91,13 @@ pub fn run(
     for (operator, n_nodes, us) in network {
         let of_operator = noise.run * random.normal();
         for number in 0..*n_nodes {
-            // The nodes of an operator differ by up to a factor of 7.
+            // The times of the nodes of one operator differ by up to a factor of 7.
             let size = ((number * 37 % 20) as f64 / 10.0 - 1.0) + (us / *n_nodes as f64).ln();
             let level = size + of_operator + noise.run * random.normal() + factor(operator, number).ln();
             levels.push((*operator, node(operator, number), level));
         }
     }
-    // Calls of different operators alternate, as in a network.
+    // Sorts the calls so that different operators alternate, as in a network.
     levels.sort_by_key(|(operator, node, _)| {
         (node.trim_start_matches(|c: char| !c.is_ascii_digit()).len(), node.clone(), *operator)
     });
@@ -105,7 +105,7 @@ pub fn run(
     let (mut drift, memory) = (noise.drift * random.normal(), (-0.1_f64).exp());
     let mut iterations = Vec::new();
     for iteration in 0..n_iterations {
-        // The first iteration is slow, because it is the first.
+        // The first iteration of a run is slower, as in real runs.
         let machine = of_run + drift + if iteration == 0 { 0.4 } else { 0.0 };
         drift = memory * drift + (1.0 - memory * memory).sqrt() * noise.drift * random.normal();
         let mut calls = Vec::new();
@@ -123,7 +123,8 @@ pub fn run(
     iterations
 }
 
-/// A trace of these calls as this profiler writes it, on two threads in turn, with each iteration inside a segment.
+/// A trace of these calls in the format of this profiler. The calls alternate between two threads, and each iteration is
+/// inside a segment.
 pub fn trace(iterations: &[Vec<(String, String, f64)>]) -> String {
     let mut text =
         "{\"traceEvents\":[\n{\"ph\":\"M\",\"args\":{\"name\":\"cpu/0\"},\"pid\":0,\"name\":\"process_name\"}"

@@ -41,7 +41,7 @@ impl Header {
         unsafe { start.cast::<Self>().as_ref() }
     }
 
-    /// Fills the header of a new segment with `len` bytes of data and one mapping.
+    /// Fills the header of a new segment, which has `len` bytes of data and one mapping.
     pub(super) fn write(&self, len: u64) {
         self.len.store(len, Ordering::Relaxed);
         self.count.store(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The memory of `cpu_shared`: each block is a segment of its own, which any number of processes may map.
 //!
-//! A block of another process counts, once this process has opened it, like a block that this process created. So the
-//! statistics count mappings.
+//! The pool's statistics count a block of another process, once this process has opened it, like a block that this process
+//! created. So they count mappings.
 
 use super::segment::SharedSegment;
 use super::{SharedHandle, SharedId};
@@ -15,7 +15,8 @@ use std::ptr::NonNull;
 pub(crate) struct SharedMemory {
     /// Host memory, used only for its free and total bytes.
     machine: HostMemory,
-    /// The mappings. This lock is taken after the locks of all pools, because a thread that forks takes all of them.
+    /// The mappings. In the order of locks this lock comes last: a thread that forks already holds the locks of all pools
+    /// when it takes this one.
     mapped: BriefLock<Mapped>,
 }
 

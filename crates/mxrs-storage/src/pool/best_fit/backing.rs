@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 /// The length in bytes of the longest range that a pool reserves initially.
 const LONGEST_RANGE: u64 = 1 << 40;
-/// No shorter range is reserved (in bytes), because the pool would soon need another one.
+/// The length in bytes of the shortest range that a pool reserves. With a shorter range it would soon need another one.
 const SHORTEST_RANGE: u64 = 64 << 20;
 
 /// How a pool gets memory; fixed when the pool is opened.
@@ -17,8 +17,8 @@ pub(super) enum Backing {
     /// Memory is added to reserved ranges, unit by unit.
     Ranges {
         unit: usize,
-        /// The length of the first range in bytes. Later ranges have it too, if the system grants it and the request is
-        /// not longer.
+        /// The length of the first range in bytes. Later ranges have the same length, if the system grants it and the
+        /// request is not longer.
         range_bytes: usize,
     },
     /// The device allocates whole segments.

@@ -59,8 +59,8 @@ const FRONT_SHARE: u64 = 32;
 /// The number of bytes that all threads together may cache even if the pool is small.
 const LEAST_FRONT: usize = 2 << 20;
 
-/// In debug builds, all invariants of the heap are checked after each change while it has fewer free chunks than this
-/// and fewer live ones.
+/// In debug builds, all invariants of the heap are checked after each change, but only while the heap has fewer than this
+/// many free chunks and fewer than this many live ones, because the check visits every chunk.
 const SMALL_HEAP: u64 = 256;
 
 /// The container; the head of this module explains it.
@@ -234,7 +234,7 @@ impl Container for BestFit {
         self.check();
     }
 
-    /// Free memory that was set aside for a growth in progress still counts as inside.
+    /// Includes free memory that is set aside for a growth in progress, because no block owns it yet.
     fn inside(&self) -> (u64, u64) {
         let sums = self.heap.sums();
         (sums.free_chunks + sums.claimed_chunks + self.n_apart, sums.free_bytes + sums.claimed_bytes + self.apart_bytes)
@@ -269,8 +269,8 @@ impl Container for BestFit {
         let (mut bytes, mut gone) = (0, Vec::new());
         for apart in unending {
             let Some(at) = self.place(apart) else { continue };
-            // If the block has none of these events any more, it was reused meanwhile and set apart again. It is not
-            // abandoned.
+            // If the block has none of these events any more, it was reused meanwhile and set apart again for other work. So
+            // it is not abandoned.
             if !apart.record.copy_events().iter().any(|event| apart.events.iter().any(|old| Arc::ptr_eq(event, old))) {
                 continue;
             }
@@ -296,7 +296,7 @@ impl Container for BestFit {
     }
 }
 
-/// The pointer to an address of a region, whose provenance was exposed when the region was added.
+/// The pointer to an address inside a region. The provenance of the memory was exposed when the region was added.
 fn pointer(start: usize) -> NonNull<u8> {
     match std::num::NonZero::new(start) {
         Some(start) => NonNull::with_exposed_provenance(start),

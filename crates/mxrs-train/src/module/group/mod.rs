@@ -116,7 +116,7 @@ impl Group {
             return self.executors().try_for_each(|executor| executor.backward(head_grads));
         }
         if head_grads.len() != self.executor().outputs().len() {
-            // The executor refuses the number.
+            // The number of gradients is wrong. The executor returns the error.
             return self.executor().backward(head_grads);
         }
         let n_rows = |array: &NdArray| array.shape().first().copied().unwrap_or(0);

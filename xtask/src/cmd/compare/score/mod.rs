@@ -150,7 +150,7 @@ enum Peer {
     Candle,
 }
 
-/// Names of all networks, those that both lists have once.
+/// Names of all networks. A network that is in both lists is named only once.
 fn names() -> impl Iterator<Item = &'static str> {
     NETWORKS.lines().chain(exported().filter(|name| !NETWORKS.lines().any(|other| other == *name)))
 }

@@ -6,10 +6,10 @@ use mxrs::types::{Error, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a load above which its arrays are not in the caches of a core: those of values, stored sums and results together are
-/// three times as many.
+/// If the keys of an exchange have more bytes than this together, its arrays do not stay in the caches of a core: values,
+/// stored sums and results together take three times as many bytes.
 const NEAR_BYTES: usize = 6 << 20;
-/// The factors by which a cost is changed, from coarse to fine.
+/// The factors by which the fit changes a cost, from coarse to fine.
 const FACTORS: [f64; 6] = [2.0, 1.4, 1.15, 1.05, 1.02, 1.007];
 
 /// The costs of messages within one machine, in seconds.
@@ -18,16 +18,16 @@ pub struct Costs {
     message: f64,
     key: f64,
     step: f64,
-    /// For each piece of work of threads that take turns on processors.
+    /// The time to switch to another thread, for each piece of work if there are more threads than processors.
     switch: f64,
-    /// To copy and to add a byte that is in the caches.
+    /// The times to copy a byte and to add a byte, if it is in the caches.
     near: [f64; 2],
-    /// To copy and to add a byte that is not.
+    /// The times to copy a byte and to add a byte, if it is not in the caches.
     far: [f64; 2],
 }
 
 impl Default for Costs {
-    /// A Xeon with AMX, two cores, two and four workers, Open MPI 4.1.4.
+    /// Costs fitted to measurements of two and four workers on two cores of a Xeon with AMX, with Open MPI 4.1.4.
     fn default() -> Self {
         let (near, far) = ([1.54e-10, 0.51e-10], [2.67e-10, 0.92e-10]);
         Self { message: 4e-6, key: 9.6e-6, step: 0.4e-6, switch: 2.6e-9, near, far }
@@ -35,7 +35,8 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// The machine for loads of this many bytes, and the processors that the threads of all workers share, if they do.
+    /// The machine with these costs, for exchanges of this many bytes. `processors` is the number of processors that the
+    /// threads of all workers share; `None` if each worker has a processor of its own.
     pub fn machine(&self, bytes: usize, processors: Option<usize>) -> Machine {
         let [copy, add] = if bytes > NEAR_BYTES { self.far } else { self.near };
         Machine {
@@ -66,7 +67,7 @@ pub struct Measured {
     pub keys: usize,
     pub bytes: usize,
     pub seconds: f64,
-    /// What the model says, after the fit.
+    /// The time that the model predicts with the fitted costs, in seconds.
     pub predicted: f64,
     /// Whether the costs were fitted to this measurement.
     pub is_fitted: bool,
@@ -103,7 +104,7 @@ struct Speed {
     seconds: [f64; 3],
 }
 
-/// Fits the costs to all reports but those of the most workers, and predicts all.
+/// Fits the costs to all reports except those with the largest number of workers, and predicts the times of all reports.
 ///
 /// # Errors
 /// [`Failure::Input`] if a file is not a report, or if there is no measurement of at least two workers.
@@ -152,7 +153,8 @@ pub fn fit(paths: &[PathBuf]) -> Outcome<Fitted> {
                 for factor in [factor, 1.0 / factor] {
                     let mut changed = costs;
                     *changed.values()[i] *= factor;
-                    // One cost can make up for another, so that changing one alone finds nothing better.
+                    // A larger cost can compensate for a smaller one. So changing each cost alone may find no improvement
+                    // although a pair does.
                     if let Some(j) = j {
                         *changed.values()[j] /= factor;
                     }
@@ -173,7 +175,7 @@ pub fn fit(paths: &[PathBuf]) -> Outcome<Fitted> {
     Ok(Fitted { costs, all })
 }
 
-/// The costs that are changed together: each alone, and each with each other.
+/// The costs that the fit changes together: each cost alone, and each pair of costs.
 fn pairs() -> impl Iterator<Item = (usize, Option<usize>)> {
     let n = Costs::default().values().len();
     let alone = (0..n).map(|i| (i, None));
@@ -182,7 +184,8 @@ fn pairs() -> impl Iterator<Item = (usize, Option<usize>)> {
 
 fn read(path: &Path) -> Result<Report> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, &error))?;
-    // Workers that a launcher has started write its marks before each line.
+    // `mxrs launch` writes a mark such as `[worker 0 12:00:00.000] ` before each line of a worker. The marks are removed
+    // here.
     let unmarked = |line: &str| match line.split_once("] ") {
         Some((mark, rest)) if mark.starts_with("[worker ") => rest.to_owned(),
         _ => line.to_owned(),
@@ -193,7 +196,7 @@ fn read(path: &Path) -> Result<Report> {
     })
 }
 
-/// How long the exchange takes by the model.
+/// How many seconds the exchange takes by the model.
 fn predict(costs: &Costs, measured: &Measured, processors: usize) -> Result<f64> {
     let n_elements = measured.bytes / 4 / measured.keys.max(1);
     let keys = vec![SimulatedKey { n_elements, forward_s: 0.0, backward_s: 0.0 }; measured.keys];
@@ -206,7 +209,8 @@ fn predict(costs: &Costs, measured: &Measured, processors: usize) -> Result<f64>
 mod tests {
     use super::*;
 
-    /// Measurements that the model itself gives for other costs: the fit finds costs that predict them.
+    /// The measurements of this test are times that the model computes from known costs. The fit, which starts from other
+    /// costs, finds costs that predict them.
     #[test]
     fn costs_are_found_again() {
         let truth =
@@ -240,7 +244,7 @@ mod tests {
         assert_eq!(fitted.all.iter().filter(|measured| measured.is_fitted).count(), 10);
         for measured in &fitted.all {
             let error = measured.predicted / measured.seconds - 1.0;
-            // The costs of six workers are extrapolated.
+            // The times of six workers, the largest number, are predicted and not fitted, so their error may be larger.
             let bound = if measured.is_fitted { 0.05 } else { 0.1 };
             assert!(error.abs() < bound, "{measured:?}");
         }

@@ -15,11 +15,12 @@ use mxrs::types::Error;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Bytes above which MPI announces a message on a network, as Open MPI does over TCP.
+/// Size in bytes above which MPI announces a message and waits for the receiver before it sends the data over a network.
+/// This is Open MPI's limit for TCP.
 const EAGER_BYTES: usize = 64 << 10;
-/// Elements of a key that is divided among all workers (`MXNET_KVSTORE_BIGARRAY_BOUND`).
+/// Keys with at least this many elements are divided among all workers (`MXNET_KVSTORE_BIGARRAY_BOUND`).
 const BIG_ARRAY: u64 = 1_000_000;
-/// Elements of a message of `p3` (`MXNET_KVSTORE_SLICE_THRESHOLD`).
+/// Number of elements of one message of the store `p3` (`MXNET_KVSTORE_SLICE_THRESHOLD`).
 const SLICE: u64 = 40_000;
 
 /// Arguments of `bandwidth simulate`.
@@ -60,7 +61,7 @@ pub struct Args {
     format: ListFormat,
 }
 
-/// One simulated step.
+/// The result of one simulated training step.
 #[derive(Clone, Serialize)]
 pub struct Cell {
     network: String,
@@ -68,15 +69,15 @@ pub struct Cell {
     link_gbit: f64,
     workers: usize,
     step_ms: f64,
-    /// Examples per second of all workers, divided by those of as many workers without communication.
+    /// Examples per second, divided by the examples per second of the same workers without communication.
     efficiency: f64,
-    /// The part of the step in which nothing is computed.
+    /// The part of the step in which the workers only wait for communication.
     exposed: f64,
-    /// From the end of the backward pass until the weights of the first layer are there.
+    /// The time from the end of the backward pass until the weights of the first layer have arrived.
     first_layer_ms: f64,
-    /// What the busiest worker sends in a step.
+    /// Megabytes that the worker with the most messages sends in a step.
     sent_mb: f64,
-    /// Weights, gradients, and values that wait at the busiest owner.
+    /// Megabytes of weights, gradients and received values at the owner that needs the most memory.
     memory_mb: f64,
     messages: u64,
 }
@@ -84,7 +85,7 @@ pub struct Cell {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if a network or store is unknown, if a number is not one, or if a file cannot be read or written.
+/// Fails if a network or store is unknown, if a number is out of range, or if a file cannot be read or written.
 pub fn run(args: &Args) -> Outcome {
     let positive = args.link.iter().chain([&args.speed]).find(|number| !(number.is_finite() && **number > 0.0));
     if let Some(number) = positive {
@@ -150,8 +151,8 @@ fn store(name: &str) -> Outcome<(String, SimulatedStore)> {
     }
 }
 
-/// The keys of a network with their part of the time of a step. The backward pass takes twice as long as the forward pass, and
-/// each layer as long as its multiplications make up of all.
+/// The keys of a network, each with its share of the time of a step. The backward pass counts as twice as long as the
+/// forward pass, and the time of a layer as proportional to its number of multiplications.
 fn keys(work: &[ParameterWork], seconds: f64) -> Vec<SimulatedKey> {
     let all: f64 = work.iter().map(|parameter| parameter.n_products).sum::<f64>().max(1.0);
     let of = |parameter: &ParameterWork| {

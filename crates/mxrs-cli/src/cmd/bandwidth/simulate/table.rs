@@ -50,7 +50,8 @@ pub fn cells(cells: &[Cell], format: ListFormat) -> String {
     table(&headings, cells.iter().map(row).collect(), format)
 }
 
-/// The measurements and what the model says. Empty for JSON, whose reader wants the simulated steps.
+/// The measured times and the times of the model. Empty for JSON, because the JSON output is only the list of simulated
+/// steps.
 pub fn fitted(fitted: &Fitted, format: ListFormat) -> String {
     if format == ListFormat::Json {
         return String::new();

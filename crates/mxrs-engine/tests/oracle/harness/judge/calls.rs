@@ -1,5 +1,5 @@
-//! Judges the results of calls: failures (E13), refusals (E11), and whether a wait ended only after the tasks that it
-//! covers (E7).
+//! Judges the results of calls: failures (rule E13 of [`mxrs_engine::var`]), refusals (E11), and whether a wait ended only
+//! after the tasks that it covers (E7).
 
 use super::super::is_refusal;
 use super::super::program::{Line, Wait};

@@ -1,4 +1,5 @@
-//! Finds the order of the tasks: exclusion (E3), and one order that agrees with every variable and every thread (E4).
+//! Finds the order of the tasks. Checks the rules E3 (exclusion) and E4 (one order that agrees with every variable and every
+//! thread) of [`mxrs_engine::var`].
 
 use super::super::program::Line;
 use super::Judge;

@@ -1,5 +1,5 @@
-//! The serial interpreter: what each task must have read and what each variable carries (E4, E5, E12, E15), and
-//! therefore what each wait may have returned (E12, E13).
+//! The serial interpreter: what each task must have read and which failure each variable carries (rules E4, E5, E12 and E15
+//! of [`mxrs_engine::var`]), and therefore what each wait may have returned (E12, E13).
 
 use super::super::is_refusal;
 use super::super::program::Wait;

@@ -13,7 +13,7 @@ pub(super) enum State {
     Hole,
     /// Memory that a thread is adding or removing. Other threads do not use it until that thread has finished.
     Moving,
-    /// The entry is unused.
+    /// No range: the entry of the table is free for the next new range.
     Unused,
 }
 

@@ -1,5 +1,6 @@
 //! Adds memory to a heap and removes it, each in two steps: the first sets the addresses aside, the second records the
-//! outcome. In between the device is called, without the lock that guards the heap.
+//! outcome. In between the device is called, without the lock that guards the heap. A *hole* is a run of addresses without
+//! memory; memory is added to it and removed in whole *units*.
 
 use super::chunks::{Chunk, State};
 use super::{ChunkId, Heap, NONE};
@@ -37,7 +38,7 @@ pub(crate) struct Leaving {
     pub(in crate::pool) len: usize,
 }
 
-/// Where a heap grows: the hole, the bytes to add in it, and the adjacent free bytes.
+/// Where a heap grows: a hole (addresses without memory), the bytes of memory to add in it, and the free bytes next to it.
 #[derive(Clone, Copy)]
 struct Plan {
     hole: ChunkId,
@@ -52,8 +53,8 @@ impl Heap {
         self.plan(len).map(|plan| plan.commit)
     }
 
-    /// The hole in which the fewest units must be added to serve `len` bytes; free chunks adjacent to it count, because
-    /// they have memory. Among equal holes, the one at the lowest address.
+    /// The hole in which the fewest units of memory must be added to serve `len` bytes. Free chunks next to a hole count,
+    /// because they have memory already. Among equally good holes, it is the one at the lowest address.
     fn plan(&self, len: usize) -> Option<Plan> {
         let unit = self.unit?;
         let mut best: Option<Plan> = None;
