@@ -1,6 +1,7 @@
 //! Binds and runs random graphs from a generator of random numbers. Coverage does not guide the inputs, so several times as
 //! many graphs run per second as under libFuzzer. Goes on after a panic; an error of the address sanitizer ends the program.
-//! Panics of kernels count too, although the engine turns them into errors.
+//! Panics of kernels count too, although the engine turns them into errors. A graph that runs for more than two minutes ends the
+//! program.
 //!
 //! Arguments: the number of graphs, the seed, and the folder for the inputs that panicked. Such an input is one of the
 //! fuzz target `run_graph`.
@@ -11,16 +12,43 @@ use mxrs_fuzz::run::{Case, OPS, run, through_symbol_file};
 use mxrs_op::OpDef;
 use mxrs_symbol::graph_to_file;
 use std::panic::{catch_unwind, set_hook};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Graphs between two lines of progress.
 const STRIDE: u64 = 50_000;
 
+/// The longest time that a graph may run. Its work is limited, so it usually takes milliseconds.
+const LONGEST: Duration = Duration::from_secs(120);
+
 /// Number of panics, including those that are caught.
 static PANICS: AtomicU64 = AtomicU64::new(0);
+
+/// The input that runs, and since when.
+static RUNNING: Mutex<Option<(Vec<u8>, Instant)>> = Mutex::new(None);
+
+/// Saves an input and prints its graph.
+fn report(ops: &[Arc<OpDef>], what: &str, path: &Path, bytes: &[u8]) {
+    eprintln!("random_graphs: {what}; the input is {}:\n{}", path.display(), describe(ops, bytes));
+    if let Err(error) = std::fs::write(path, bytes) {
+        eprintln!("random_graphs: writing {}: {error}", path.display());
+    }
+}
+
+/// Ends the program if a graph runs for too long.
+fn watch(ops: &[Arc<OpDef>], folder: &Path) {
+    loop {
+        std::thread::sleep(LONGEST / 4);
+        let running = RUNNING.lock().expect("no panic while it is locked").clone();
+        if let Some((bytes, since)) = running.filter(|(_, since)| since.elapsed() > LONGEST) {
+            report(ops, &format!("a graph runs for {} s", since.elapsed().as_secs()), &folder.join("hang"), &bytes);
+            std::process::exit(1);
+        }
+    }
+}
 
 /// SplitMix64 (Steele et al. 2014).
 struct Random(u64);
@@ -67,18 +95,18 @@ fn main() -> ExitCode {
     }));
     let ops: Vec<Arc<OpDef>> = OPS.iter().chain(OPS.companions()).cloned().collect();
     let (mut random, mut n_run, mut n_inputs, mut n_panics) = (Random(seed), 0, 0, 0);
+    let (watched, watched_folder) = (ops.clone(), PathBuf::from(folder));
+    std::thread::spawn(move || watch(&watched, &watched_folder));
     while n_run < n_graphs {
         let n_bytes = 16 + random.next() % 240;
         let bytes: Vec<u8> = (0..n_bytes).map(|_| random.next() as u8).collect();
+        *RUNNING.lock().expect("no panic while it is locked") = Some((bytes.clone(), Instant::now()));
         let before = PANICS.load(Ordering::Relaxed);
         let ran = catch_unwind(|| run_one(&ops, &bytes));
         if PANICS.load(Ordering::Relaxed) > before {
             n_panics += 1;
             let path = Path::new(folder).join(format!("panic-{seed}-{n_inputs}"));
-            eprintln!("random_graphs: a panic; the input is {}:\n{}", path.display(), describe(&ops, &bytes));
-            if let Err(error) = std::fs::write(&path, &bytes) {
-                eprintln!("random_graphs: writing {}: {error}", path.display());
-            }
+            report(&ops, "a panic", &path, &bytes);
         }
         n_inputs += 1;
         if ran.unwrap_or(true) {

@@ -78,7 +78,7 @@ def main():
                   {'start': 3, 'stop': 0, 'step': -2, 'axis': 1}, {'start': -2, 'step': 1, 'axis': 0},
                   {'start': 0, 'stop': 99, 'step': 1, 'axis': 0}]:
         record('_npi_delete', npi.delete, [x], attrs)
-    for places, dtype, attrs in [([1, 1, 3], 'int32', {'axis': 1}), ([1, -1], 'int64', {'axis': 1}), ([9, -5], 'int64', {'axis': 1}),
+    for places, dtype, attrs in [([1, 1, 3], 'int32', {'axis': 1}), ([0, 3], 'int64', {'axis': 1}), ([9, -5], 'int64', {'axis': 1}),
                                  ([9, 0], 'int64', {}), ([], 'int64', {'axis': 0})]:
         record('_npi_delete', npi.delete, [x, (places, dtype)], attrs)
 

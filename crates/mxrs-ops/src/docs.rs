@@ -70,7 +70,11 @@ fn inputs(op: &OpDef) -> String {
                 .filter_map(|sample| op.parse(&sample.attrs).ok())
                 .map(|params| op.input_names(&params))
                 .collect();
-            let is_always = |name: &str| of_samples.iter().all(|names| names.iter().any(|n| n == name));
+            // An operator that others replace has no samples; every call of one has its first input.
+            let is_always = |name: &str| match op.is_replaced() {
+                true => all.first() == Some(&name),
+                false => of_samples.iter().all(|names| names.iter().any(|n| n == name)),
+            };
             all.iter().map(|n| if is_always(n) { n.to_string() } else { format!("{n}?") }).collect()
         }
         InputNames::Variable { prefix, .. } => vec![format!("{prefix}0, {prefix}1, …")],

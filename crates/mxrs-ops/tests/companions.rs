@@ -81,7 +81,7 @@ fn impossible_head_gradients_are_refused() {
     }
 }
 
-/// Companions whose first input is no gradient: they take the place of operators with output shapes that depend on values.
+/// Companions whose first input is not a gradient: they take the place of operators with output shapes that depend on values.
 const RESOLVED: [&str; 3] = ["_bincount_sized", "_nonzero_rows", "_unique_sized"];
 
 #[test]

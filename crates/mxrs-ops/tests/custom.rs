@@ -57,7 +57,7 @@ fn unknown_operators_and_errors_of_the_program_are_errors_of_the_call() {
     let op = ops.get("Custom").unwrap();
     for (attrs, expected) in [
         (attrs("refuses"), "attribute `any`"),
-        (attrs("nobody registered this"), "a custom operator that this program has registered"),
+        (attrs("never registered"), "a custom operator that this program has registered"),
         (Attrs::new(), "op_type"),
     ] {
         let error = op.parse(&attrs).unwrap_err().to_string();

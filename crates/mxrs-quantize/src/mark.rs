@@ -56,11 +56,15 @@ pub(crate) fn check_exclusions(graph: &Graph, options: &QuantizeOptions) -> Resu
     Ok(())
 }
 
-/// Whether a call is a normalization that only a `relu` or an `Activation` reads. The input of such a normalization may have
+/// Whether a call is a normalization that only a ReLU reads. The input of such a normalization may have
 /// 8 bits, because a single kernel then dequantizes it, normalizes it, applies ReLU and quantizes the result. Folded
 /// normalizations are no longer in the graph.
 fn is_norm_before_relu(graph: &Graph, id: NodeId) -> bool {
-    let is_relu = |reader: &NodeId| matches!(graph.node(*reader).op_name(), "relu" | "Activation");
+    let is_relu = |reader: &NodeId| {
+        let reader = graph.node(*reader);
+        reader.op_name() == "relu"
+            || reader.op_name() == "Activation" && reader.attrs.get("act_type").is_some_and(|act| act.trim() == "relu")
+    };
     let readers = graph.consumers(graph.output_id(id, 0));
     graph.node(id).op_name() == "BatchNorm" && matches!(readers, [(reader, _)] if is_relu(reader))
 }

@@ -102,7 +102,7 @@ pub mod op {
 
 /// The operators of this build: the crate `mxrs-ops`.
 pub mod ops {
-    pub use mxrs_ops::{catalog, docs_markdown, find, layers};
+    pub use mxrs_ops::{catalog, custom, docs_markdown, find, layers};
 }
 
 /// Optimizers and learning rates: the crate `mxrs-optim`.

@@ -58,7 +58,7 @@ fn servers_get_their_variables_and_processes_are_started_again() {
         err.contains("server 1 failed with exit code 3") && err.contains("server 1 is started again (1 of 1)"),
         "{err}"
     );
-    // The server fails three times, once more than `--max-restarts` allows.
+    // The server fails three times, which is more than `--max-restarts` allows.
     let ran = launched(folder.path(), ["1", "1"], &["--max-restarts", "2"], "exit $((DMLC_RANK + 5))", &[]);
     assert!(ran.failed(5).contains("is started again (2 of 2)"));
 }

@@ -1,8 +1,8 @@
 //! Leaves out slices of an axis, or elements of the flattened array: the one at `int_ind`, those of the slice `start:stop:step`, or
 //! those whose positions the input `obj` holds.
 //!
-//! Negative positions count from the end. As in MXNet, positions in `obj` that are outside the axis are ignored, fractions are
-//! truncated, and `int_ind` outside the axis is an error.
+//! Negative positions count from the end, as the manual says; MXNet ignores those in `obj`. As in MXNet, positions in `obj` that are
+//! outside the axis are ignored, fractions are truncated, and `int_ind` outside the axis is an error.
 //!
 //! Gradient: each slice that is kept gets its `ograd`, the others 0; MXNet has none.
 //!

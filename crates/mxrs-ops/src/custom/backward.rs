@@ -48,6 +48,7 @@ fn split<'a, T>(params: &CustomParams, inputs: &'a mut [T]) -> [&'a mut [T]; 3] 
 fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], gradients: &mut [PartialShape]) -> Result<()> {
     let params: &CustomParams = params.get();
     let [out_grads, inputs, outputs] = split(params, inputs);
+    out_grads.iter_mut().zip(&mut *outputs).try_for_each(|(grad, output)| unify(output, grad, "ograd"))?;
     params.op.infer_shape(inputs, outputs)?;
     out_grads.iter_mut().zip(outputs).try_for_each(|(grad, output)| unify(output, grad, "ograd"))?;
     inputs.iter_mut().zip(gradients).try_for_each(|(input, grad)| unify(input, grad, "gradient"))
@@ -56,6 +57,7 @@ fn infer_shape(params: &OpParams, inputs: &mut [PartialShape], gradients: &mut [
 fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], gradients: &mut [Option<DType>]) -> Result<()> {
     let params: &CustomParams = params.get();
     let [out_grads, inputs, outputs] = split(params, inputs);
+    out_grads.iter_mut().zip(&mut *outputs).try_for_each(|(grad, output)| unify_dtypes([output, grad], "ograd"))?;
     params.op.infer_dtype(inputs, outputs)?;
     out_grads.iter_mut().zip(outputs).try_for_each(|(grad, output)| unify_dtypes([output, grad], "ograd"))?;
     inputs.iter_mut().zip(gradients).try_for_each(|(input, grad)| unify_dtypes([input, grad], "gradient"))

@@ -36,7 +36,7 @@ pub fn define() -> OpDef {
             let gradients = scope.call(backward::NAME, params_of(scope), &inputs)?;
             Ok(gradients.into_iter().map(Some).collect())
         }),
-        companions: || vec![backward::define()],
+        companions: || vec![super::backward::define()],
         reference: Some(|params, inputs, outputs, mode| {
             params.get::<CustomParams>().op.forward(inputs, outputs, mode.is_train)
         }),

@@ -94,6 +94,27 @@ impl Stream {
             }
         }
     }
+
+    /// Number of successes in `n` experiments that succeed with probability `p`. The median of `n` uniform numbers, which has a
+    /// beta distribution, says how half of them turned out (Devroye 1986, X.4.3), so the time is logarithmic in `n`.
+    pub fn binomial(&mut self, mut n: u64, mut p: f64) -> u64 {
+        let mut count = 0;
+        while n > 32 && p > 0.0 && p < 1.0 {
+            let median = n.div_ceil(2);
+            let (below, above) = (self.gamma(median as f64), self.gamma((n + 1 - median) as f64));
+            let at = below / (below + above);
+            if at <= p {
+                // The `median` smallest numbers are below `p`; the others are uniform between `at` and 1.
+                count += median;
+                n -= median;
+                p = (p - at) / (1.0 - at);
+            } else {
+                n = median - 1;
+                p /= at;
+            }
+        }
+        count + (0..n).filter(|_| self.uniform() < p).count() as u64
+    }
 }
 
 /// Writes one number for each element.
@@ -165,4 +186,31 @@ laws! {
             let mean = stream.gamma(1.0 / dispersion) * dispersion * mean;
             stream.poisson(mean)
         };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean and variance are those of the distribution, within five standard errors.
+    #[test]
+    fn binomial_numbers_have_their_moments() {
+        let n_draws = 20_000;
+        for (n, p) in [(20, 0.5), (100, 0.3), (1_000_000, 0.9), ((1 << 31) - 1, 1e-8), (1 << 40, 0.25)] {
+            let random = RandomCall { seed: 5, number: 1 };
+            let counts: Vec<f64> = (0..n_draws).map(|i| Stream::new(random, i).binomial(n, p) as f64).collect();
+            let (mean, variance) = (n as f64 * p, n as f64 * p * (1.0 - p));
+            let found = counts.iter().sum::<f64>() / n_draws as f64;
+            let spread = counts.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n_draws as f64;
+            assert!(
+                (found - mean).abs() < 5.0 * (variance / n_draws as f64).sqrt(),
+                "{n} {p}: {found}, expected {mean}"
+            );
+            let kurtosis = 3.0 + (1.0 - 6.0 * p * (1.0 - p)) / variance;
+            let error = variance * ((kurtosis - 1.0) / n_draws as f64).sqrt();
+            assert!((spread - variance).abs() < 5.0 * error, "{n} {p}: variance {spread}, expected {variance}");
+        }
+        let certain = |p: f64| Stream::new(RandomCall { seed: 5, number: 1 }, 0).binomial(1000, p);
+        assert_eq!((certain(0.0), certain(1.0)), (0, 1000));
+    }
 }

@@ -212,6 +212,10 @@ fn multinomial() -> OpDef {
     }
 }
 
+/// The most experiments that are run one by one. Of more, the number of each outcome is drawn, so that the time does not grow
+/// with the number of experiments.
+const MOST_EXPERIMENTS: i32 = 4096;
+
 fn run_multinomial(
     params: &OpParams,
     inputs: &[RefInput<'_>],
@@ -240,11 +244,22 @@ fn run_multinomial(
     let mut counts = vec![0i64; n_results * pvals.len()];
     for result in 0..n_results {
         let mut stream = Stream::new(random, result);
-        for _ in 0..params.n {
-            let u = stream.uniform();
-            let outcome = sums.partition_point(|sum| *sum <= u).min(pvals.len() - 1);
-            counts[result * pvals.len() + outcome] += 1;
+        let counts = &mut counts[result * pvals.len()..][..pvals.len()];
+        if params.n <= MOST_EXPERIMENTS {
+            for _ in 0..params.n {
+                let u = stream.uniform();
+                counts[sums.partition_point(|sum| *sum <= u).min(pvals.len() - 1)] += 1;
+            }
+            continue;
         }
+        let (mut left, mut before) = (params.n as u64, 0.0);
+        for (count, p) in counts.iter_mut().zip(&pvals) {
+            let share = if *p > 0.0 { (p / (1.0 - before)).clamp(0.0, 1.0) } else { 0.0 };
+            let drawn = stream.binomial(left, share);
+            (*count, left, before) = (drawn as i64, left - drawn, before + p);
+        }
+        // Probabilities may add up to less than 1. As above, the last outcome gets the rest.
+        counts[pvals.len() - 1] += left as i64;
     }
     numeric::write_integers(&mut outputs[0], &counts);
     Ok(())

@@ -1,5 +1,5 @@
-//! Guarantee S9: if a stream may still use a freed block, the next user of the block waits for that stream, and nobody else
-//! does.
+//! Guarantee S9: if a stream may still use a freed block, the next user of the block waits for that stream, and no other
+//! user does.
 
 use crate::{Bench, MIB};
 use mxrs_simulated_gpu::{SimulatedCall, SimulatedMemory};

@@ -54,7 +54,7 @@ impl Running {
         Ok(running)
     }
 
-    /// The process has ended: kills what is left of its process group, and starts its program once more.
+    /// The process has ended: kills what is left of its process group, and starts its program again.
     ///
     /// # Errors
     /// As [`Self::start`].

@@ -128,7 +128,7 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
         mxrs::train::Outcome::Interrupted => {
             if let Some(curves) = curves {
                 curves.identify(report.position);
-                // Draws the picture once more, because it lacks the points after the last complete epoch.
+                // Draws the picture again, because it lacks the points after the last complete epoch.
                 if let Err(error) = curves.draw() {
                     tracing::warn!("{error}");
                 }
