@@ -167,8 +167,9 @@ impl<'a, T: Element> Sink<'a, T> {
         self.mode
     }
 
-    /// Lets `fill` compute the elements in `range`, in pieces unless they are computed directly. `fill` gets the range
-    /// of a piece and the piece itself, and must set every element of it.
+    /// Lets `fill` compute the elements in `range`. In the mode `Direct`, `fill` is called once, with the memory of the output.
+    /// In the other modes it is called for one small buffer after another, whose content is then stored in the output or added
+    /// to it. `fill` gets the range of the elements and the memory for them, and must set every element.
     ///
     /// # Safety
     /// During the call no other thread may read or write these elements of the output, or of an input in its memory.

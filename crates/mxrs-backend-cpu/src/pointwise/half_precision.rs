@@ -12,7 +12,7 @@ use mxrs_types::{DType, bfloat16};
 pub trait HalfFloat: bytemuck::Pod {
     /// Widens every element.
     fn widen(from: &[Self], to: &mut [f32]);
-    /// Rounds every element to nearest even.
+    /// Rounds every element to the nearest 16-bit float; of two equally near ones, to the even one.
     fn narrow(from: &[f32], to: &mut [Self]);
     /// The same number as `f32`.
     fn wide(self) -> f32;
@@ -40,12 +40,13 @@ impl<H: HalfFloat> Loop for NarrowLoop<'_, H> {
     }
 }
 
-/// Widens every element, with these instructions.
+/// Widens every element, with the instructions of `level`.
 pub fn widen_at<H: HalfFloat>(level: Level, from: &[H], to: &mut [f32]) {
     level.run(WidenLoop(from, to));
 }
 
-/// Rounds every element to nearest even, with these instructions.
+/// Rounds every element to the nearest 16-bit float, with the instructions of `level`. Of two equally near ones, the even one is
+/// taken.
 pub fn narrow_at<H: HalfFloat>(level: Level, from: &[f32], to: &mut [H]) {
     level.run(NarrowLoop(from, to));
 }

@@ -1,9 +1,10 @@
 //! The gradient of local response normalization across channels:
-//! `ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`. Here `norm` is the bracket of
-//! the formula in [`super::lrn`]. The primed values are those of the neighboring channels: the sum runs over the same
+//! `ograd · norm^-beta - 2 · alpha · beta / nsize · x · Σ ograd' · x' · norm'^(-beta - 1)`. Here `norm` is what the
+//! formula in [`super::lrn`] raises to the power `-beta`. The primed values are those of the neighboring channels: the sum runs over the same
 //! neighborhoods as in the normalization, because these are symmetric.
 //!
-//! A piece has up to 16 pixels, and neighborhoods are read as in [`super::lrn`]. `norm` is computed again from the data.
+//! The kernel works on up to 16 pixels at a time, and reads neighborhoods as in [`super::lrn`]. It computes `norm` again from the
+//! data.
 
 use super::Fit;
 use super::lrn::{Layer, TILE, clear_padding, over_neighbors};

@@ -12,8 +12,8 @@ pub const IMAGENET_MEAN: [f32; 3] = [123.68, 116.28, 103.53];
 /// Standard deviation of ImageNet's colors.
 pub const IMAGENET_STD: [f32; 3] = [58.395, 57.12, 57.375];
 
-/// Settings of the standard list of augmenters, with the names, defaults and order of `mxnet.image.CreateAugmenter`. Its
-/// images are arrays with channels last.
+/// Settings of the standard list of augmenters, with the names, defaults and order of `mxnet.image.CreateAugmenter`. The
+/// augmenters take images with channels last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augmenter {
     /// Height and width of the result.

@@ -58,7 +58,8 @@ pub(super) struct Errors {
 const ERRORS: Errors = Errors { freedom: FREEDOM, log_factor: LOG_FACTOR };
 /// The fewest nodes of an operator from which the differences between its nodes can be estimated.
 pub(super) const MANY_NODES: usize = 5;
-/// The step of the grid for the change of the machine's speed, and the margin by which the grid extends beyond the effects.
+/// The change of the machine's speed between two runs is searched on a grid of log ratios: its step, and how far it extends
+/// beyond the smallest and the largest change that an operator shows.
 const STEP: f64 = 0.002;
 const MARGIN: f64 = 0.5;
 /// The most steps of the grid.

@@ -36,8 +36,9 @@ fn a_child_of_a_busy_process_has_working_pools() {
             for _ in 0..10 {
                 assert!(pass(&storage));
                 guard.prepare();
-                // SAFETY: the child uses glibc's allocator, which handles its own locks, and the storage, whose locks
-                // this thread holds; then it exits without running code of the parent.
+                // SAFETY: the child may use glibc's allocator, which handles its own locks. It may use the storage, because
+                // `guard.prepare` took the storage's locks for this thread and `guard.child` releases them. Then it exits
+                // at once, so that no destructor of the parent runs in it.
                 let child = unsafe { libc::fork() };
                 if child == 0 {
                     guard.child();

@@ -171,8 +171,9 @@ fn mean(call: &mut Call<'_>, params: &PoolingParams, data: &str, mut windows: Wi
     let is_padded = windows.pad.iter().any(|cells| *cells > 0);
     let counts = params.counts_padding() && is_padded;
     let mut data = data.to_owned();
-    // Padding that counts in the mean is written as a `Pad` node in two cases: there are extra positions, which do not
-    // count, or the padding is as wide as the window.
+    // Padding that counts in the mean is written as a `Pad` node in two cases. If the last window extends beyond the padded
+    // image, ONNX would count both the padding and the positions beyond it, or neither. If the padding is as wide as the window,
+    // ONNX refuses it in the pooling node.
     let is_written = counts && (windows.has_extra() || windows.is_pad_wide());
     if is_written {
         data = windows.pad_before(call, &data, call.dtype(0), 0.0, false)?;

@@ -258,7 +258,8 @@ impl Pair {
     }
 }
 
-/// The whole units within a run.
+/// The part of a free region, given by its start and length in bytes, that consists of whole units of `UNIT` granules. The heap
+/// gives back memory in such units.
 fn whole_units((start, len): (usize, usize)) -> Option<(usize, usize)> {
     let unit = UNIT * GRANULE;
     let (from, to) = (start.next_multiple_of(unit), (start + len) / unit * unit);
