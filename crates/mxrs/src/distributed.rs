@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The names of the synchronous stores of several processes.
-pub(crate) const NAMES: [&str; 5] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3"];
+pub(crate) const NAMES: [&str; 6] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3", "horovod"];
 
 /// The default time between two signs of life, if no variable sets it.
 const HEARTBEAT: Duration = Duration::from_secs(5);

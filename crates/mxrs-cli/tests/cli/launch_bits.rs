@@ -134,6 +134,7 @@ fn of_two_three_and_four_workers() {
 fn of_all_stores() {
     check(2, &[], &["--kv-store", "dist_device_sync"], None);
     check(3, &[], &["--kv-store", "p3"], None);
+    check(3, &[], &["--kv-store", "horovod"], None);
     check(2, &["--p3"], &["--kv-store", "dist_sync"], None);
     check(2, &["--env-worker", "MXNET_KVSTORE_BIGARRAY_BOUND:100"], &["--kv-store", "dist_sync"], None);
     check(2, &["--env-worker", "MXNET_UPDATE_ON_KVSTORE:0"], &["--kv-store", "dist_sync"], None);

@@ -67,8 +67,9 @@ impl DistSync {
         options: &KvStoreOptions,
         group: &Arc<Group>,
     ) -> Result<Self> {
-        if !matches!(store_type.family(), Family::DistSync | Family::P3) {
-            return Err(Error::invalid("type of the key-value store", &store_type, "dist_sync, its aliases, or p3"));
+        if !matches!(store_type.family(), Family::DistSync | Family::P3 | Family::Horovod) {
+            let expected = "dist_sync, its aliases, p3 or horovod";
+            return Err(Error::invalid("type of the key-value store", &store_type, expected));
         }
         let (threads, reducer) = of_process(&store_type, context, options);
         let state = State {

@@ -6,7 +6,7 @@ use mxrs_kvstore::{Compression, KvStore, KvStoreOptions};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{DType, Device};
 
-const STORES: [&str; 5] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3"];
+const STORES: [&str; 6] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3", "horovod"];
 
 /// The sum of the workers' values, added one after another in the order of ranks.
 fn folded(values: &[Vec<f32>]) -> Vec<f32> {

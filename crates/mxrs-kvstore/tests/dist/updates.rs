@@ -140,15 +140,17 @@ fn an_updater_of_whole_values_gets_whole_values() {
 }
 
 #[test]
-fn the_store_p3_only_sums() {
-    let errors = on_workers(2, |group| {
-        let context = context();
-        let store = store_of("p3", &context, &KvStoreOptions::default(), &group);
-        let updater = store.set_updater(Box::new(Momentum::new(&Parts::default()))).unwrap_err().to_string();
-        (updater, store.set_gradient_compression("2bit".parse().unwrap()).unwrap_err().to_string())
-    });
-    for (updater, compression) in errors {
-        assert!(updater.contains("p3") && updater.contains("only sums"), "{updater}");
-        assert!(compression.contains("p3"), "{compression}");
+fn some_stores_only_sum() {
+    for name in ["p3", "horovod"] {
+        let errors = on_workers(2, |group| {
+            let context = context();
+            let store = store_of(name, &context, &KvStoreOptions::default(), &group);
+            let updater = store.set_updater(Box::new(Momentum::new(&Parts::default()))).unwrap_err().to_string();
+            (updater, store.set_gradient_compression("2bit".parse().unwrap()).unwrap_err().to_string())
+        });
+        for (updater, compression) in errors {
+            assert!(updater.contains(name) && updater.contains("only sums"), "{updater}");
+            assert!(compression.contains(name), "{compression}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The key-value stores that are built, each with whether it compresses gradients.
-const BUILT: [(&str, bool); 13] = [
+const BUILT: [(&str, bool); 14] = [
     ("local", false),
     ("local_update_cpu", false),
     ("local_allreduce_cpu", false),
@@ -20,12 +20,11 @@ const BUILT: [(&str, bool); 13] = [
     ("dist_sync_device", true),
     ("dist_device_sync", true),
     ("p3", false),
+    ("horovod", false),
     ("dist_async", true),
     ("dist_async_device", true),
     ("dist_device_async", true),
 ];
-/// Key-value stores of several machines that are not built.
-const NOT_BUILT: [&str; 2] = ["horovod", "byteps"];
 
 fn usage<T>(message: String) -> Outcome<T> {
     Err(Failure::Usage(message))
@@ -38,8 +37,8 @@ fn usage<T>(message: String) -> Outcome<T> {
 /// not valid for the compression.
 pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
     let store = training.kv_store.to_lowercase();
-    if NOT_BUILT.contains(&store.as_str()) {
-        return usage(format!("--kv-store: `{store}` is not built; for several machines: dist_sync, p3 or dist_async"));
+    if store == "byteps" {
+        return usage("--kv-store: `byteps` is not built; for several machines: dist_sync, horovod, p3 or dist_async".into());
     }
     if !cfg!(feature = "grpc") && store.parse::<StoreType>().is_ok_and(|store| store.must_update()) {
         return usage(format!("--kv-store: `{store}` needs the feature grpc, which this build is without"));

@@ -4,7 +4,7 @@ use super::examples::Source;
 use super::plan::Plan;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt;
-use mxrs::kvstore::StoreType;
+use mxrs::kvstore::{Family, StoreType};
 use mxrs::train::KvStore;
 use mxrs::train::resume::Position;
 use mxrs::{Error, Runtime};
@@ -34,6 +34,14 @@ pub fn updates_per_batch(store: Option<&dyn KvStore>) -> u64 {
         Some(store) if store.store_type().must_update() => store.num_workers() as u64,
         _ => 1,
     }
+}
+
+/// The number of examples by which gradients are divided with the store `horovod`: the batches of all workers. `None` with
+/// other stores, for which the module divides. With `horovod`, MXNet leaves the division by the number of workers to the
+/// program, and so does the module.
+pub fn horovod_batch(plan: &Plan, store: Option<&dyn KvStore>) -> Option<usize> {
+    let store = store.filter(|store| store.store_type().family() == Family::Horovod)?;
+    Some(plan.batch_size * store.num_workers())
 }
 
 /// Runs this process as a server, until all workers have left.
