@@ -12,7 +12,7 @@ use mxrs_fuzz::run::{Case, OPS, run, through_symbol_file};
 use mxrs_op::OpDef;
 use mxrs_symbol::graph_to_file;
 use std::panic::{catch_unwind, set_hook};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -30,21 +30,21 @@ static PANICS: AtomicU64 = AtomicU64::new(0);
 /// The input that runs, and since when.
 static RUNNING: Mutex<Option<(Vec<u8>, Instant)>> = Mutex::new(None);
 
-/// Saves an input and prints its graph.
-fn report(ops: &[Arc<OpDef>], what: &str, path: &Path, bytes: &[u8]) {
-    eprintln!("random_graphs: {what}; the input is {}:\n{}", path.display(), describe(ops, bytes));
+/// Saves an input.
+fn save(what: &str, path: &Path, bytes: &[u8]) {
+    eprintln!("random_graphs: {what}; the input is {}", path.display());
     if let Err(error) = std::fs::write(path, bytes) {
         eprintln!("random_graphs: writing {}: {error}", path.display());
     }
 }
 
 /// Ends the program if a graph runs for too long.
-fn watch(ops: &[Arc<OpDef>], folder: &Path) {
+fn watch(path: &Path) {
     loop {
         std::thread::sleep(LONGEST / 4);
         let running = RUNNING.lock().expect("no panic while it is locked").clone();
         if let Some((bytes, since)) = running.filter(|(_, since)| since.elapsed() > LONGEST) {
-            report(ops, &format!("a graph runs for {} s", since.elapsed().as_secs()), &folder.join("hang"), &bytes);
+            save(&format!("a graph runs for {} s", since.elapsed().as_secs()), path, &bytes);
             std::process::exit(1);
         }
     }
@@ -95,8 +95,8 @@ fn main() -> ExitCode {
     }));
     let ops: Vec<Arc<OpDef>> = OPS.iter().chain(OPS.companions()).cloned().collect();
     let (mut random, mut n_run, mut n_inputs, mut n_panics) = (Random(seed), 0, 0, 0);
-    let (watched, watched_folder) = (ops.clone(), PathBuf::from(folder));
-    std::thread::spawn(move || watch(&watched, &watched_folder));
+    let hang = Path::new(folder).join(format!("hang-{seed}"));
+    std::thread::spawn(move || watch(&hang));
     while n_run < n_graphs {
         let n_bytes = 16 + random.next() % 240;
         let bytes: Vec<u8> = (0..n_bytes).map(|_| random.next() as u8).collect();
@@ -106,7 +106,8 @@ fn main() -> ExitCode {
         if PANICS.load(Ordering::Relaxed) > before {
             n_panics += 1;
             let path = Path::new(folder).join(format!("panic-{seed}-{n_inputs}"));
-            report(&ops, "a panic", &path, &bytes);
+            save("a panic", &path, &bytes);
+            eprintln!("{}", describe(&ops, &bytes));
         }
         n_inputs += 1;
         if ran.unwrap_or(true) {

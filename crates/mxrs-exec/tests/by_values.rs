@@ -4,6 +4,7 @@
 mod common;
 
 use common::{KINDS, Net, array, backward, grad, imperative, imperative_on, marked, options, recorded, values};
+use mxrs_engine::EngineKind;
 use mxrs_exec::{CachedOp, CachedOpFlags, Executor, Imperative, autograd};
 use mxrs_graph::Symbol;
 use mxrs_ndarray::NdArray;
@@ -69,6 +70,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn results_and_gradients_are_those_of_mxnet_on_every_engine() {
+    assert_eq!(cases().len(), 43);
     for kind in KINDS {
         let nd = imperative_on(kind, 2, 1);
         for (i, case) in cases().iter().enumerate() {
@@ -184,4 +186,50 @@ fn cached_graphs_run_and_executors_refuse() {
     let shapes = [("data", Shape::from([3, 1])), ("mask", Shape::from([3]))];
     let error = Executor::simple_bind(&graph, nd.context(), &shapes, &options()).err().unwrap().to_string();
     assert!(error.contains("_contrib_boolean_mask") && error.contains("cached graph"), "{error}");
+}
+
+/// Every shape and type gives a result or an error, and arrays without elements may have axes of any size.
+#[test]
+fn any_input_gives_a_result_or_an_error() {
+    let nd = imperative_on(EngineKind::Naive, 1, 1);
+    let types =
+        [DType::F32, DType::F64, DType::F16, DType::BF16, DType::U8, DType::I8, DType::I32, DType::I64, DType::Bool];
+    let huge = 1usize << 39;
+    let shapes: [&[usize]; 9] = [&[], &[1], &[3], &[0], &[2, 3], &[0, 3], &[huge, 0], &[huge, 2, 0], &[2, 0, huge]];
+    let (mut n_results, mut n_errors) = (0, 0);
+    for (dtype, shape) in types.iter().flat_map(|dtype| shapes.map(|shape| (*dtype, shape))) {
+        let shape = Shape::from(shape);
+        let ones = vec![1u8; shape.n_elements() * dtype.size_of()];
+        let x = NdArray::from_bytes(nd.context(), shape.clone(), dtype, &ones).unwrap();
+        let mask = NdArray::from_slice(nd.context(), [3], &[1i64, 0, -1]).unwrap();
+        for axis in ["None", "0", "1", "-1", "7"] {
+            for (op, attrs, inputs) in [
+                ("_contrib_boolean_mask", vec![], vec![&x, &mask]),
+                ("_npx_nonzero", vec![], vec![&x]),
+                ("_npi_unique", vec![("axis", axis), ("return_counts", "1")], vec![&x]),
+                ("_npi_bincount", vec![("minlength", "2")], vec![&x]),
+                ("_npi_delete", vec![("axis", axis), ("int_ind", "0")], vec![&x]),
+                ("_npi_delete", vec![("axis", axis), ("step", "-2")], vec![&x]),
+                ("_npi_delete", vec![("axis", axis)], vec![&x, &mask]),
+                ("_unique_sized", vec![("axis", axis), ("size", "1099511627776")], vec![&x]),
+                ("_boolean_mask_rows", vec![("size", "1099511627776")], vec![&x, &mask]),
+                ("_nonzero_rows", vec![("size", "1099511627776")], vec![&x]),
+                ("_delete_sized", vec![("axis", axis), ("step", "1"), ("size", "1099511627776")], vec![&x]),
+            ] {
+                // Ones in all bytes are large integers, whose counts would take terabytes.
+                if op == "_npi_bincount" && dtype.size_of() > 1 {
+                    continue;
+                }
+                let attrs: Attrs = attrs.into_iter().collect();
+                match nd.invoke(op, &attrs, &inputs).and_then(|made| made[0].wait_to_read()) {
+                    Ok(()) => n_results += 1,
+                    Err(error) => {
+                        n_errors += 1;
+                        assert!(!error.to_string().contains("panic"), "{op} {attrs:?} of {dtype} {shape}: {error}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(n_results > 500 && n_errors > 500, "{n_results} results, {n_errors} errors");
 }

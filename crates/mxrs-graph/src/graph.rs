@@ -204,9 +204,12 @@ impl Graph {
         &self.variables
     }
 
-    /// Whether some operator has output shapes that depend on values, so that the graph cannot be planned.
+    /// Whether some operator has output shapes that depend on values, so that the graph cannot be planned. Operators of
+    /// subgraphs count too.
     pub fn has_shapes_by_values(&self) -> bool {
-        self.nodes().iter().any(crate::Node::has_shapes_by_values)
+        let of_node =
+            |node: &Node| node.has_shapes_by_values() || node.subgraphs.iter().any(|g| g.has_shapes_by_values());
+        self.nodes().iter().any(of_node)
     }
 
     /// Whether a variable is an auxiliary state: some operator reads it at an auxiliary position. The operator may be in a

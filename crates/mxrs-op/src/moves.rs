@@ -110,6 +110,9 @@ impl MovedRows {
     /// For each element of the output in row-major order, the position of the element that goes there; `None` for the
     /// constant.
     pub fn sources(&self) -> Vec<Option<usize>> {
+        if self.len == 0 || self.rows.is_empty() {
+            return Vec::new();
+        }
         let rows = (0..self.outer).flat_map(|o| self.rows.iter().map(move |row| row.map(|row| o * self.n_rows + row)));
         rows.flat_map(|row| (0..self.len).map(move |i| row.map(|row| row * self.len + i))).collect()
     }

@@ -35,8 +35,9 @@ pub struct OpDef {
     pub param_specs: Vec<ParamSpec>,
     /// Reads parameters from text. [`Self::params`] sets it. Callers use [`Self::parse`], which also refuses unknown keys.
     pub parse_with: fn(&Attrs) -> Result<OpParams>,
-    /// Whether calls may have attributes that [`Self::param_specs`] does not list.
-    pub has_open_params: bool,
+    /// Whether the program defines what a call computes. Such a call may have attributes that [`Self::param_specs`] does not
+    /// list. Two equal calls may give different results, so calls are not merged, folded or computed again.
+    pub is_custom: bool,
     /// Names of the inputs.
     pub inputs: InputNames,
     /// How many of the last inputs are auxiliary states, which the operator may write in training.
@@ -168,7 +169,7 @@ impl OpDef {
             summary: "",
             param_specs: Vec::new(),
             parse_with: parse_as::<NoParams>,
-            has_open_params: false,
+            is_custom: false,
             inputs: InputNames::Fixed(&["data"]),
             n_aux: 0,
             n_outputs: OutputCount::Fixed(1),
@@ -231,7 +232,7 @@ impl OpDef {
     /// Returns [`ErrorKind::Attribute`] if the operator does not have a key, a text is unreadable, or the parameters would
     /// give more than 65,536 inputs or outputs.
     pub fn parse(&self, attrs: &Attrs) -> Result<OpParams> {
-        for (key, value) in attrs.iter().filter(|_| !self.has_open_params) {
+        for (key, value) in attrs.iter().filter(|_| !self.is_custom) {
             let is_known = self.param_specs.iter().any(|p| p.name == key) || self.variable_count_key() == Some(key);
             if !is_annotation_key(key) && !is_known {
                 let known: Vec<&str> = self.param_specs.iter().map(|p| p.name).collect();
@@ -270,6 +271,12 @@ impl OpDef {
     pub fn unread_inputs(&self, is_train: bool) -> impl Iterator<Item = usize> + '_ {
         let at_inference: &[usize] = if is_train { &[] } else { self.ignored_at_inference };
         self.ignored_inputs.iter().chain(at_inference).copied()
+    }
+
+    /// Whether a call does more than compute outputs from inputs: it draws random numbers, rewrites inputs, or runs code of the
+    /// program. Passes neither merge nor fold such calls.
+    pub fn has_effect(&self, params: &OpParams, is_train: bool) -> bool {
+        self.is_custom || (self.is_random)(params, is_train) || !(self.rewrites)(params, is_train).is_empty()
     }
 
     /// Whether the operator has no kernel, because other operators take the place of its calls.

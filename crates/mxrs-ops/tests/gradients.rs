@@ -281,7 +281,6 @@ fn every_gradient_is_declared() {
             "_backward_SVMOutput",
             "_backward_sample_multinomial",
             "_backward_topk",
-            "_bincount_sized",
         ])
         .chain([
             "_backward_GroupNorm",

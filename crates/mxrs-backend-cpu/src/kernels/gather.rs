@@ -65,8 +65,10 @@ impl Indices {
         };
         let inputs: Vec<RefInput<'_>> = (self.first..self.descs.len()).map(input).collect();
         let moved = (self.rows)(&self.params, &inputs, &self.out.shape)?;
-        let n = moved.outer * moved.rows.len() * moved.len;
-        let is_whole = moved.outer * moved.n_rows * moved.len == self.descs[self.moved].shape.n_elements();
+        // The factors of an empty tensor may be large.
+        let product = |n_rows: usize| moved.outer.saturating_mul(n_rows).saturating_mul(moved.len);
+        let n = product(moved.rows.len());
+        let is_whole = product(moved.n_rows) == self.descs[self.moved].shape.n_elements();
         let is_inside = is_whole && moved.rows.iter().flatten().all(|row| *row < moved.n_rows);
         if n != self.out.shape.n_elements() || !is_inside {
             return Err(Error::invalid("rows", n, format!("rows that give {} elements", self.out.shape.n_elements())));

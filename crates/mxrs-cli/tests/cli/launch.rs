@@ -14,7 +14,7 @@ fn shells(n: &str, more: &[&str], script: &str) -> Ran {
 }
 
 /// Starts a job of `n` workers that runs this command, without waiting for it.
-fn launched(n: &str, command: &[&str], temporary: (&str, &str)) -> Killed {
+fn started(n: &str, command: &[&str], temporary: (&str, &str)) -> Killed {
     let mut launch = Command::new(env!("CARGO_BIN_EXE_mxrs"));
     launch.args(["launch", "-n", n, "--"]).args(command).env_clear().envs([PATH, temporary]).stderr(Stdio::null());
     Killed(launch.spawn().unwrap())
@@ -74,7 +74,7 @@ fn a_second_signal_ends_workers_that_do_not_end_by_the_first() {
     let dir = tempfile::tempdir().unwrap();
     let temporary = ("TMPDIR", dir.path().to_str().unwrap());
     let script = "trap '' TERM; touch \"$TMPDIR/ready\"; sleep 62.25; sleep 62.25";
-    let mut launch = launched("1", &["sh", "-c", script], temporary);
+    let mut launch = started("1", &["sh", "-c", script], temporary);
     wait_until("the worker runs", || dir.path().join("ready").exists());
     let signal = |launch: &Killed| {
         let sent = Command::new("kill").args(["-TERM", &launch.0.id().to_string()]).status();
@@ -135,7 +135,7 @@ fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
 fn a_job_is_listed_and_killed_by_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let temporary = ("TMPDIR", dir.path().to_str().unwrap());
-    let mut launch = launched("2", &["sleep", "61.5"], temporary);
+    let mut launch = started("2", &["sleep", "61.5"], temporary);
     let list = || mxrs_with(&[temporary], ["kill"]).ok();
     wait_until("the job is listed", || list().contains("2 processes  sleep 61.5"));
     let name = list().split_whitespace().next().unwrap().to_owned();

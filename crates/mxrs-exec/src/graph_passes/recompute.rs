@@ -88,7 +88,7 @@ fn is_annotated(graph: &TrainingGraph) -> bool {
 
 fn mirroring(node: &Node, wants_cheap: bool, is_train: bool) -> Mirroring {
     match node.call() {
-        Some((op, params)) if (op.is_random)(params, is_train) => Mirroring::Never,
+        Some((op, params)) if op.is_custom || (op.is_random)(params, is_train) => Mirroring::Never,
         // A second copy between devices would cost more than it saves.
         Some((op, _)) if wants_cheap && !op.is_costly && !op.crosses_devices => Mirroring::Candidate,
         _ => Mirroring::Stored,

@@ -3,7 +3,7 @@
 //! The pass walks once in id order, with a table of the calls seen so far. The inputs of a call are merged before the call
 //! is looked up, so one walk finds all equal calls. Two calls are the same if operator, parsed parameters, `__ctx_group__`,
 //! device and inputs are equal; `lr_mult`, profiler scopes and other annotations are ignored. Never merged: variables, calls
-//! that draw random numbers or rewrite inputs in training or at inference, calls with subgraphs, recomputing clones, and
+//! that draw random numbers, rewrite inputs or run code of the program in training or at inference, calls with subgraphs, recomputing clones, and
 //! `_copy` calls that are heads, which keep two outputs distinct. A call that has to wait for a node after the equal call is
 //! not merged either, because merging could close a cycle.
 //!
@@ -31,9 +31,7 @@ impl Key {
     /// The key of a call whose inputs are already merged; `None` if it is never merged.
     fn of(node: &Node, is_head: bool) -> Option<Self> {
         let (op, params) = node.call()?;
-        let has_effect = [false, true]
-            .into_iter()
-            .any(|is_train| (op.is_random)(params, is_train) || !(op.rewrites)(params, is_train).is_empty());
+        let has_effect = [false, true].into_iter().any(|is_train| op.has_effect(params, is_train));
         let stays = has_effect || !node.subgraphs.is_empty() || node.clone_of.is_some();
         if stays || (is_head && op.name == "_copy") {
             return None;

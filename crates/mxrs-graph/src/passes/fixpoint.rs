@@ -186,7 +186,7 @@ fn at_node<T: Attribute>(error: Error, graph: &Graph, id: NodeId, entries: &[T])
 /// the nodes with unknown outputs.
 pub(super) fn require_known<T: Attribute>(graph: &Graph, entries: &[T]) -> Result<()> {
     let is_unknown = |id: NodeId| graph.output_ids(id).any(|e| !entries[e.index()].is_known());
-    let by_values = |id: &NodeId| graph.node(*id).has_shapes_by_values() && is_unknown(*id);
+    let by_values = |id: &NodeId| T::WHAT == "shape" && graph.node(*id).has_shapes_by_values() && is_unknown(*id);
     if let Some(id) = (0..graph.n_nodes()).map(NodeId::new).find(by_values) {
         let node = graph.node(id);
         let what = format!("{} of the output of node `{}` ({})", T::WHAT, node.name, node.op_name());

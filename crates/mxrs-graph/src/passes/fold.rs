@@ -14,8 +14,7 @@ pub fn constant_nodes(graph: &Graph, is_train: bool, is_constant: impl Fn(NodeId
             None => is_constant(id),
             Some((op, params)) => {
                 let mut before = node.inputs.iter().map(|e| e.node).chain(node.control_deps.iter().copied());
-                let has_effect = (op.is_random)(params, is_train) || !(op.rewrites)(params, is_train).is_empty();
-                let is_pure = !has_effect && !op.crosses_devices;
+                let is_pure = !op.has_effect(params, is_train) && !op.crosses_devices;
                 is_pure && node.subgraphs.is_empty() && before.all(|b| constant[b.index()])
             }
         };

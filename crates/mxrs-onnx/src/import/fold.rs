@@ -12,7 +12,7 @@ const MOST: usize = 64;
 pub(super) fn folded(def: &OpDef, params: &OpParams, inputs: &[Tensor], output: &PartialShape) -> Option<Tensor> {
     let reference = def.reference?;
     let shape: Shape = output.known()?;
-    let is_plain = def.n_outputs.get(params) == 1 && !(def.is_random)(params, false);
+    let is_plain = def.n_outputs.get(params) == 1 && !def.has_effect(params, false);
     if !is_plain || inputs.is_empty() || shape.n_elements() > MOST {
         return None;
     }

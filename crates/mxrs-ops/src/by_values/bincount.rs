@@ -1,7 +1,7 @@
 //! Counts how often each number from 0 on occurs in a vector: element `i` of the result is the number of elements `i`, or the
 //! sum of their weights. The result has at least `minlength` elements.
 //!
-//! Gradient: none.
+//! Gradient: zero, as in MXNet.
 //!
 //! MXNet: `_npi_bincount`. Dtypes: u8 i8 i32 i64; weights of any number type. The result has the type of the weights, or of the
 //! data if there are none.
@@ -10,10 +10,11 @@ use super::{expect_size, size};
 use crate::inference::{bad_attribute, learn, learn_dtype, unify, unify_dtypes};
 use crate::numeric;
 use mxrs_op::{
-    Accuracy, Attrs, ByValues, Fill, InputNames, OpDef, OpParams, Parameters, Precision, RefInput, RefOutput,
-    ResolvedCall, RunMode, Sample, op_params,
+    Accuracy, Attrs, ByValues, Fill, Gradient, InputNames, OpDef, OpParams, Parameters, Precision, RefInput, RefOutput,
+    ResolvedCall, RunMode, Sample, elements, op_params,
 };
 use mxrs_types::{DType, Error, PartialShape, Result, Shape};
+use std::collections::BTreeMap;
 
 const NAME: &str = "_npi_bincount";
 const SIZED: &str = "_bincount_sized";
@@ -60,6 +61,7 @@ fn shared<P: Parameters>(name: &'static str, chosen: fn(&OpParams) -> Vec<&'stat
             _ => unify_dtypes(inputs.iter_mut().chain(outputs), "output"),
         },
         dtypes: INTEGERS,
+        gradient: Gradient::Zero,
         precision: Precision::follows,
         accuracy: Accuracy::Reduction,
         ..OpDef::new(name).params::<P>()
@@ -139,18 +141,26 @@ fn run(_: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: 
     if needed > n {
         expect_size(SIZED, n, needed)?;
     }
+    // Sums of the places that occur: the result may be much larger than the data.
+    let out = &mut outputs[0];
+    out.bytes.fill(0);
+    let (dtype, size_of) = (out.desc.dtype, out.desc.dtype.size_of());
+    let slot = |place: u64| place as usize * size_of..(place as usize + 1) * size_of;
     match inputs.get(1) {
-        Some(weights) if weights.desc.dtype.is_float() => {
-            let mut sums = vec![0.0; n];
-            places.iter().zip(numeric::read(weights)).for_each(|(at, weight)| sums[*at as usize] += weight);
-            numeric::write(&mut outputs[0], &sums);
+        Some(weights) if dtype.is_float() => {
+            let mut sums: BTreeMap<u64, f64> = BTreeMap::new();
+            let terms = places.iter().zip(numeric::read(weights));
+            terms.for_each(|(place, weight)| *sums.entry(*place).or_default() += weight);
+            sums.into_iter().for_each(|(place, sum)| elements::write_f64(&[sum], dtype, &mut out.bytes[slot(place)]));
         }
         weights => {
             let weights = weights.map_or_else(|| vec![1; places.len()], numeric::read_integers);
-            let mut sums = vec![0i64; n];
-            let add = |(at, weight): (&u64, i64)| sums[*at as usize] = sums[*at as usize].wrapping_add(weight);
-            places.iter().zip(weights).for_each(add);
-            numeric::write_integers(&mut outputs[0], &sums);
+            let mut sums: BTreeMap<u64, i64> = BTreeMap::new();
+            for (place, weight) in places.iter().zip(weights) {
+                let sum = sums.entry(*place).or_default();
+                *sum = sum.wrapping_add(weight);
+            }
+            sums.into_iter().for_each(|(place, sum)| elements::write_i64(&[sum], dtype, &mut out.bytes[slot(place)]));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@
 //! MXNet: `_contrib_boolean_mask`, also `_npi_boolean_mask`. As in MXNet, `axis` has to be 0. Dtypes: f32 f64 f16 bf16 u8 i8 i32
 //! i64 bool; masks of any of these.
 
-use super::{expect_size, size};
+use super::{expect_at_most, expect_size, size};
 use crate::families::indexing::around_axis;
 use crate::families::indices;
 use crate::families::moved::{self, Move};
@@ -67,7 +67,9 @@ impl Move for Rows {
     const BY_CONTENT: bool = true;
 
     fn infer_shape(params: &RowsParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-        infer_shape(Some(size(Self::NAME, params.size)?), inputs, outputs)
+        let size = size(Self::NAME, params.size)?;
+        expect_at_most(Self::NAME, size, inputs[1].dim(0))?;
+        infer_shape(Some(size), inputs, outputs)
     }
 
     fn infer_dtype(_: &RowsParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {

@@ -2,22 +2,23 @@
 //! those whose positions the input `obj` holds.
 //!
 //! Negative positions count from the end, as the manual says; MXNet ignores those in `obj`. As in MXNet, positions in `obj` that are
-//! outside the axis are ignored, fractions are truncated, and `int_ind` outside the axis is an error.
+//! outside the axis and NaN are ignored, fractions are truncated, bools are the positions 0 and 1, and `int_ind` outside the axis is an error.
 //!
 //! Gradient: each slice that is kept gets its `ograd`, the others 0; MXNet has none.
 //!
 //! MXNet: `_npi_delete`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool; positions of any of these.
 
-use super::{expect_size, size};
+use super::{expect_at_most, expect_size, size};
 use crate::families::indexing::around_axis;
 use crate::families::indices::slice_places;
 use crate::families::moved::{self, Move};
-use crate::inference::{bad_attribute, learn, resolve_axis, unify_dtypes};
+use crate::inference::{bad_attribute, learn, product, resolve_axis, unify_dtypes};
 use crate::{dtypes::MOVABLE, numeric};
 use mxrs_op::{
     Attrs, ByValues, Fill, InputNames, MovedRows, OpDef, OpParams, Precision, RefInput, ResolvedCall, Sample, op_params,
 };
 use mxrs_types::{DType, PartialShape, Result, Shape};
+use std::collections::BTreeSet;
 
 const NAME: &str = "_npi_delete";
 const INPUTS: &[&str] = &["arr", "obj"];
@@ -94,24 +95,22 @@ impl Given {
         }
     }
 
-    /// The positions that are kept on an axis of `size` elements.
-    fn kept(self, size: usize, obj: Option<&RefInput<'_>>) -> Result<Vec<usize>> {
-        let mut is_kept = vec![true; size];
+    /// The positions that are left out, on an axis of `size` elements.
+    fn removed(self, size: usize, obj: Option<&RefInput<'_>>) -> Result<Removed> {
         let n = size as i64;
-        let from_start = |position: i64| if position < 0 { position + n } else { position };
+        let from_start = |position: i64| if position < 0 { position.saturating_add(n) } else { position };
         let place = |position: i64| usize::try_from(from_start(position)).ok().filter(|place| *place < size);
         if let Some(obj) = obj {
-            let places = numeric::read(obj).into_iter().filter_map(|position| place(position as i64));
-            places.for_each(|place| is_kept[place] = false);
-        } else if let Some(position) = self.int_ind {
+            let positions = numeric::read(obj).into_iter().filter(|position| !position.is_nan());
+            return Ok(Removed::Places(positions.filter_map(|position| place(position as i64)).collect()));
+        }
+        if let Some(position) = self.int_ind {
             let expected = || format!("a position from -{n} to {}", n - 1);
             let place = place(position.into()).ok_or_else(|| bad_attribute(NAME, "int_ind", expected(), position))?;
-            is_kept[place] = false;
-        } else {
-            let (start, step, count) = slice_places(NAME, self.slice, size)?;
-            (0..count).for_each(|i| is_kept[(start + i as i64 * step) as usize] = false);
+            return Ok(Removed::Places(BTreeSet::from([place])));
         }
-        Ok((0..size).filter(|place| is_kept[*place]).collect())
+        let (start, step, count) = slice_places(NAME, self.slice, size)?;
+        Ok(Removed::Steps { first: start.min(start + step * (count as i64 - 1)), step: step.abs(), count })
     }
 
     fn infer_shape(self, size: Option<usize>, inputs: &[PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
@@ -125,6 +124,36 @@ impl Given {
             }
         };
         learn(&mut outputs[0], &PartialShape::new(dims), "output")
+    }
+}
+
+/// Positions that are left out.
+enum Removed {
+    Places(BTreeSet<usize>),
+    /// Evenly spaced positions, of which `first` is the lowest.
+    Steps {
+        first: i64,
+        step: i64,
+        count: usize,
+    },
+}
+
+impl Removed {
+    fn len(&self) -> usize {
+        match self {
+            Self::Places(places) => places.len(),
+            Self::Steps { count, .. } => *count,
+        }
+    }
+
+    fn contains(&self, place: usize) -> bool {
+        match self {
+            Self::Places(places) => places.contains(&place),
+            Self::Steps { first, step, count } => {
+                let distance = place as i64 - first;
+                distance >= 0 && distance % step == 0 && distance / step < *count as i64
+            }
+        }
     }
 }
 
@@ -151,18 +180,28 @@ impl Move for Sized {
     }
 
     fn infer_shape(params: &SizedParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-        params.given().infer_shape(Some(size(Self::NAME, params.size)?), inputs, outputs)
+        let (given, size) = (params.given(), size(Self::NAME, params.size)?);
+        let most = match (given.axis, inputs[0].dims()) {
+            (_, None) => None,
+            (None, Some(arr)) => product(arr),
+            (Some(axis), Some(arr)) => arr[resolve_axis(i64::from(axis), arr.len(), "arr")?],
+        };
+        expect_at_most(Self::NAME, size, most)?;
+        given.infer_shape(Some(size), inputs, outputs)
     }
 
     fn infer_dtype(_: &SizedParams, inputs: &mut [Option<DType>], outputs: &mut [Option<DType>]) -> Result<()> {
         infer_dtype(inputs, outputs)
     }
 
-    fn rows(params: &SizedParams, inputs: &[RefInput<'_>], _: &Shape) -> Result<MovedRows> {
+    fn rows(params: &SizedParams, inputs: &[RefInput<'_>], out: &Shape) -> Result<MovedRows> {
         let given = params.given();
         let (outer, n_rows, len) = given.around(&inputs[0].desc.shape)?;
-        let rows: Vec<_> = given.kept(n_rows, inputs.get(1))?.into_iter().map(Some).collect();
-        expect_size(Self::NAME, size(Self::NAME, params.size)?, rows.len())?;
+        let removed = given.removed(n_rows, inputs.get(1))?;
+        expect_size(Self::NAME, size(Self::NAME, params.size)?, n_rows - removed.len())?;
+        // The axis of an empty tensor may have more positions than fit into memory.
+        let places = if out.n_elements() == 0 { 0..0 } else { 0..n_rows };
+        let rows = places.filter(|place| !removed.contains(*place)).map(Some).collect();
         Ok(MovedRows { outer, n_rows, len, rows, constant: 0.0 })
     }
 
@@ -196,7 +235,7 @@ pub fn define() -> OpDef {
 fn resolve(params: &OpParams, inputs: &[RefInput<'_>]) -> Result<ResolvedCall> {
     let given = params.get::<DeleteParams>().given();
     let (_, n, _) = given.around(&inputs[0].desc.shape)?;
-    let n_kept = given.kept(n, inputs.get(1))?.len();
+    let n_kept = n - given.removed(n, inputs.get(1))?.len();
     let [start, stop, step] = given.slice;
     let values = [("start", start), ("stop", stop), ("step", step), ("int_ind", given.int_ind), ("axis", given.axis)];
     let text = |(name, value): (&'static str, Option<i32>)| {

@@ -21,6 +21,14 @@ fn size(op: &str, size: i64) -> Result<usize> {
         .ok_or_else(|| bad_attribute(op, "size", "the number of slices of the result", size))
 }
 
+/// Refuses a `size` above the number of slices that a companion chooses from, before memory is allocated for its result.
+fn expect_at_most(op: &str, size: usize, most: Option<usize>) -> Result<()> {
+    match most {
+        Some(most) if size > most => Err(bad_attribute(op, "size", format!("at most {most}, as the input has"), size)),
+        _ => Ok(()),
+    }
+}
+
 /// Checks the parameter `size` of a companion against the values of the call.
 fn expect_size(op: &str, size: usize, by_values: usize) -> Result<()> {
     if size == by_values {

@@ -5,9 +5,9 @@
 //!
 //! MXNet: `_npx_nonzero`, also `_npi_nonzero`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool; the indices are i64.
 
-use super::{expect_size, size};
+use super::{expect_at_most, expect_size, size};
 use crate::families::indexing::for_each_index;
-use crate::inference::{learn, learn_dtype};
+use crate::inference::{learn, learn_dtype, product};
 use crate::{dtypes::MOVABLE, numeric};
 use mxrs_op::{
     Attrs, ByValues, Fill, Gradient, InputNames, OpDef, OpParams, Precision, RefInput, RefOutput, ResolvedCall,
@@ -63,7 +63,9 @@ fn resolve(_: &OpParams, inputs: &[RefInput<'_>]) -> Result<ResolvedCall> {
 fn rows() -> OpDef {
     OpDef {
         infer_shape: |params, inputs, outputs| {
-            infer_shape(Some(size(ROWS, params.get::<RowsParams>().size)?), inputs, outputs)
+            let size = size(ROWS, params.get::<RowsParams>().size)?;
+            expect_at_most(ROWS, size, inputs[0].dims().and_then(product))?;
+            infer_shape(Some(size), inputs, outputs)
         },
         reference: Some(run),
         samples: || {

@@ -8,7 +8,7 @@
 //!
 //! MXNet: `_npi_unique`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64 bool.
 
-use super::{expect_size, size};
+use super::{expect_at_most, expect_size, size};
 use crate::families::indexing::around_axis;
 use crate::inference::{learn, learn_dtype, resolve_axis, unify_dtypes};
 use crate::{dtypes::MOVABLE, numeric};
@@ -108,20 +108,26 @@ impl Wanted {
 struct Groups {
     /// The first slice of each group of equal slices.
     first: Vec<usize>,
-    /// The group of each slice.
+    /// The group of each slice; empty if it is not wanted.
     inverse: Vec<usize>,
     counts: Vec<usize>,
 }
 
 impl Groups {
-    fn of(data: &RefInput<'_>, (outer, n, inner): (usize, usize, usize)) -> Self {
+    fn of(data: &RefInput<'_>, (outer, n, inner): (usize, usize, usize), wants_inverse: bool) -> Self {
+        let inverse = |groups| if wants_inverse { vec![0; groups] } else { Vec::new() };
+        if outer == 0 || inner == 0 {
+            // All slices are equal, because they have no elements. There may be more than fit into memory.
+            let n_groups = usize::from(n > 0);
+            return Self { first: vec![0; n_groups], inverse: inverse(n), counts: vec![n; n_groups] };
+        }
         let keys = keys(data);
         let slice = |i: usize| (0..outer).flat_map(move |o| (o * n + i) * inner..(o * n + i + 1) * inner);
         let compare = |a: usize, b: usize| slice(a).map(|at| keys[at]).cmp(slice(b).map(|at| keys[at]));
         let mut order: Vec<usize> = (0..n).collect();
         // A stable sort: the first slice of a group is the first one in data.
         order.sort_by(|a, b| compare(*a, *b));
-        let mut groups = Self { first: Vec::new(), inverse: vec![0; n], counts: Vec::new() };
+        let mut groups = Self { first: Vec::new(), inverse: inverse(n), counts: Vec::new() };
         for i in order {
             match (groups.first.last(), groups.counts.last_mut()) {
                 (Some(first), Some(count)) if compare(*first, i).is_eq() => *count += 1,
@@ -130,7 +136,9 @@ impl Groups {
                     groups.counts.push(1);
                 }
             }
-            groups.inverse[i] = groups.first.len() - 1;
+            if let Some(group) = groups.inverse.get_mut(i) {
+                *group = groups.first.len() - 1;
+            }
         }
         groups
     }
@@ -181,7 +189,7 @@ pub fn define() -> OpDef {
 
 fn resolve(params: &OpParams, inputs: &[RefInput<'_>]) -> Result<ResolvedCall> {
     let wanted = Wanted::of_unique(params);
-    let size = Groups::of(&inputs[0], wanted.around(&inputs[0].desc.shape)?).first.len();
+    let size = Groups::of(&inputs[0], wanted.around(&inputs[0].desc.shape)?, false).first.len();
     let flags = [("return_index", wanted.index), ("return_inverse", wanted.inverse), ("return_counts", wanted.counts)];
     let mut attrs: Attrs = flags.into_iter().map(|(name, is_wanted)| (name, u8::from(is_wanted).to_string())).collect();
     attrs.set("axis", wanted.axis.map_or("None".to_owned(), |axis| axis.to_string()));
@@ -195,8 +203,10 @@ fn sized() -> OpDef {
         n_outputs: OutputCount::ByParams(|params| Wanted::of_sized(params).n_outputs()),
         n_visible: OutputCount::ByParams(|params| Wanted::of_sized(params).n_outputs()),
         infer_shape: |params, inputs, outputs| {
-            let size = size(SIZED, params.get::<SizedParams>().size)?;
-            Wanted::of_sized(params).infer_shape(Some(size), inputs, outputs)
+            let (wanted, size) = (Wanted::of_sized(params), size(SIZED, params.get::<SizedParams>().size)?);
+            wanted.infer_shape(Some(size), inputs, outputs)?;
+            let n = inputs[0].known().map(|data| wanted.around(&data)).transpose()?;
+            expect_at_most(SIZED, size, n.map(|(_, n, _)| n))
         },
         reference: Some(run),
         samples: || {
@@ -219,7 +229,7 @@ fn sized() -> OpDef {
 fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let wanted = Wanted::of_sized(params);
     let (outer, n, inner) = wanted.around(&inputs[0].desc.shape)?;
-    let groups = Groups::of(&inputs[0], (outer, n, inner));
+    let groups = Groups::of(&inputs[0], (outer, n, inner), wanted.inverse);
     expect_size(SIZED, size(SIZED, params.get::<SizedParams>().size)?, groups.first.len())?;
     let (values, others) = outputs.split_at_mut(1);
     let len = inner * values[0].desc.dtype.size_of();

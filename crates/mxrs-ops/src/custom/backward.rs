@@ -15,10 +15,10 @@ pub const NAME: &str = "_backward_Custom";
 pub fn define() -> OpDef {
     OpDef {
         summary: "gradient of an operator that the program defines",
-        has_open_params: true,
+        is_custom: true,
         inputs: InputNames::Listed { listed: "data", names },
-        n_outputs: OutputCount::ByParams(|params| params.get::<CustomParams>().n_inputs),
-        n_visible: OutputCount::ByParams(|params| params.get::<CustomParams>().n_inputs),
+        n_outputs: OutputCount::ByParams(|params| params.get::<CustomParams>().inputs.len()),
+        n_visible: OutputCount::ByParams(|params| params.get::<CustomParams>().inputs.len()),
         infer_shape,
         infer_dtype,
         dtypes: MOVABLE,
@@ -35,13 +35,13 @@ pub fn define() -> OpDef {
 fn names(params: &OpParams) -> Vec<String> {
     let params: &CustomParams = params.get();
     let numbered = |prefix: &'static str| (0..params.n_outputs).map(move |i| format!("{prefix}{i}"));
-    numbered("ograd").chain(params.op.arguments()).chain(numbered("out")).collect()
+    numbered("ograd").chain(params.inputs.iter().cloned()).chain(numbered("out")).collect()
 }
 
 /// The gradients of the outputs, the inputs and the outputs among the inputs of this operator.
 fn split<'a, T>(params: &CustomParams, inputs: &'a mut [T]) -> [&'a mut [T]; 3] {
     let (out_grads, others) = inputs.split_at_mut(params.n_outputs);
-    let (inputs, outputs) = others.split_at_mut(params.n_inputs);
+    let (inputs, outputs) = others.split_at_mut(params.inputs.len());
     [out_grads, inputs, outputs]
 }
 
@@ -66,6 +66,6 @@ fn infer_dtype(params: &OpParams, inputs: &mut [Option<DType>], gradients: &mut 
 fn run(params: &OpParams, inputs: &[RefInput<'_>], gradients: &mut [RefOutput<'_>], _: RunMode) -> Result<()> {
     let params: &CustomParams = params.get();
     let (out_grads, others) = inputs.split_at(params.n_outputs);
-    let (inputs, outputs) = others.split_at(params.n_inputs);
+    let (inputs, outputs) = others.split_at(params.inputs.len());
     params.op.backward(&CustomGradient { out_grads, inputs, outputs }, gradients)
 }

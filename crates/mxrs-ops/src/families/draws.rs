@@ -113,7 +113,11 @@ impl Stream {
                 p /= at;
             }
         }
-        count + (0..n).filter(|_| self.uniform() < p).count() as u64
+        match p {
+            p if p >= 1.0 => count + n,
+            p if p > 0.0 => count + (0..n).filter(|_| self.uniform() < p).count() as u64,
+            _ => count,
+        }
     }
 }
 
@@ -210,7 +214,7 @@ mod tests {
             let error = variance * ((kurtosis - 1.0) / n_draws as f64).sqrt();
             assert!((spread - variance).abs() < 5.0 * error, "{n} {p}: variance {spread}, expected {variance}");
         }
-        let certain = |p: f64| Stream::new(RandomCall { seed: 5, number: 1 }, 0).binomial(1000, p);
-        assert_eq!((certain(0.0), certain(1.0)), (0, 1000));
+        let certain = |p: f64| Stream::new(RandomCall { seed: 5, number: 1 }, 0).binomial(1 << 60, p);
+        assert_eq!([0.0, 1.0, f64::NAN].map(certain), [0, 1 << 60, 0]);
     }
 }

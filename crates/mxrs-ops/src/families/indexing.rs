@@ -55,7 +55,11 @@ pub fn gather_positions(input: &RefInput<'_>, output: &mut RefOutput<'_>, from: 
 /// Three sizes around one axis: the product of the sizes before the axis, the size of the axis, and the product of the
 /// sizes after it.
 pub fn around_axis(shape: &[usize], axis: usize) -> (usize, usize, usize) {
-    (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
+    // The sizes on one side of an axis may be large if a size on the other side is 0.
+    let product = |sizes: &[usize]| {
+        if sizes.contains(&0) { 0 } else { sizes.iter().fold(1, |n: usize, size| n.saturating_mul(*size)) }
+    };
+    (product(&shape[..axis]), shape[axis], product(&shape[axis + 1..]))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! MXNet: `gather_nd`, also `_npi_gather_nd`, `_npx_gather_nd`. Dtypes: f32 f64 f16 bf16 u8 i8 i32 i64; indices any of these.
 
 use crate::dtypes::NUMBERS;
+use crate::families::indexing::around_axis;
 use crate::families::indices;
 use crate::families::moved::{self, Move};
 use crate::inference::{OP, learn};
@@ -19,10 +20,15 @@ struct GatherNd;
 /// Flat positions in `shape` of the slices at the points `indices`, and the number of elements of a slice.
 pub fn slices(shape: &Shape, indices: &RefInput<'_>) -> Result<(Vec<usize>, usize)> {
     let n_axes = indices.desc.shape[0];
+    let slice = around_axis(shape, n_axes.max(1) - 1).2;
+    let slice = if n_axes == 0 { shape.n_elements() } else { slice };
+    if slice == 0 {
+        // There may be more points than fit into memory, because they have no elements.
+        return Ok((Vec::new(), 0));
+    }
     let n_points = indices.desc.shape[1..].iter().product();
     let values = numeric::read(indices);
     let strides = shape.strides();
-    let slice = shape[n_axes..].iter().product();
     let at = |point: usize| {
         (0..n_axes).try_fold(0, |sum, axis| {
             let (index, size) = (values[axis * n_points + point] as i64, shape[axis] as i64);

@@ -104,7 +104,9 @@ pub fn run(plan: &Plan, given: Option<Given>, shows_progress: bool) -> Outcome {
     }
     let store = store::options(&plan.training, compression, plan.contexts.len(), &host, workers.as_ref())?;
     module.init_optimizer_with(updater, &store).map_err(Failure::binding)?;
-    if let (Some(batch_size), Some(mut update)) = (together::horovod_batch(plan, workers.as_deref()), module.optimizer()) {
+    if let (Some(batch_size), Some(mut update)) =
+        (together::horovod_batch(plan, workers.as_deref()), module.optimizer())
+    {
         update.set_rescale_grad(1.0 / batch_size as f64);
     }
     if let Some(GoingOn { state: Some(state), params, .. }) = &from {

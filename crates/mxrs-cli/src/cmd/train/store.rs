@@ -38,7 +38,9 @@ fn usage<T>(message: String) -> Outcome<T> {
 pub fn compression(training: &Training) -> Outcome<Option<Compression>> {
     let store = training.kv_store.to_lowercase();
     if store == "byteps" {
-        return usage("--kv-store: `byteps` is not built; for several machines: dist_sync, horovod, p3 or dist_async".into());
+        return usage(
+            "--kv-store: `byteps` is not built; for several machines: dist_sync, horovod, p3 or dist_async".into(),
+        );
     }
     if !cfg!(feature = "grpc") && store.parse::<StoreType>().is_ok_and(|store| store.must_update()) {
         return usage(format!("--kv-store: `{store}` needs the feature grpc, which this build is without"));

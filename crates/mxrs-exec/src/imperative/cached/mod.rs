@@ -110,6 +110,14 @@ impl CachedOp {
         }
         // The number of steps of a loop depends on the shapes of a call, so the plan of a call expands the graph.
         let has_control_flow = graph.has_control_flow();
+        if has_control_flow && graph.has_shapes_by_values() {
+            let got = "a loop or branch, and an operator whose output shapes depend on values";
+            return Err(Error::invalid(
+                "a cached graph",
+                got,
+                "one of both: a graph with such an operator cannot be planned",
+            ));
+        }
         let graph = match has_control_flow {
             true => graph.clone(),
             false => prepare_graph(graph, &[], false, imperative.options())?.0,

@@ -25,6 +25,11 @@ pub fn replay(
     for (id, array) in graph.variables().iter().zip(inputs) {
         entries[graph.output_id(*id, 0).index()] = Some(array.clone());
     }
+    // Number of readers that have not run, heads included: an array is dropped after the last one.
+    let mut n_readers: Vec<usize> = vec![0; graph.n_entries()];
+    let reads =
+        graph.iter().flat_map(|(id, _)| graph.input_ids(id)).chain(graph.heads().iter().map(|h| graph.entry_id(*h)));
+    reads.for_each(|entry| n_readers[entry.index()] += 1);
     let missing = || Error::invalid("a cached graph", "a tensor that no operator made", "one output per entry");
     let mut repeats = repeats;
     for (id, node) in graph.iter() {
@@ -39,8 +44,14 @@ pub fn replay(
         let device = inputs.first().map(NdArray::device);
         let asked = Asked { op: op.name, attrs: &node.attrs, with_hidden, device, repeats: repeats.map(Some), site };
         let made = imperative.make(&asked, &operands).context(|| format!("running node `{}`", node.name))?;
+        for entry in graph.input_ids(id) {
+            n_readers[entry.index()] -= 1;
+            if n_readers[entry.index()] == 0 {
+                entries[entry.index()] = None;
+            }
+        }
         for (entry, array) in graph.output_ids(id).zip(made.outputs) {
-            entries[entry.index()] = Some(array);
+            entries[entry.index()] = (n_readers[entry.index()] > 0).then_some(array);
         }
         // The lowered program numbers its random calls in the order of the nodes. Each random node takes the next number
         // here too, so that both draw the same random numbers.

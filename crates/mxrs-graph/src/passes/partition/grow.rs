@@ -212,9 +212,7 @@ impl<'a> Grower<'a> {
 
 /// Whether the node is a forward call without side effects.
 fn is_plain(node: &Node) -> bool {
-    let has_effect = node
-        .call()
-        .is_none_or(|(op, params)| (op.is_random)(params, false) || !(op.rewrites)(params, false).is_empty());
+    let has_effect = node.call().is_none_or(|(op, params)| op.has_effect(params, false));
     !has_effect && node.subgraphs.is_empty() && node.backward_of.is_none() && node.clone_of.is_none()
 }
 
