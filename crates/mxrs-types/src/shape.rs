@@ -20,6 +20,10 @@ impl Shape {
     /// channels, sums over a graph.
     pub const MAX_ELEMENTS: usize = 1 << 40;
 
+    /// The largest product of the other sizes, if a size of a tensor of a graph is 0. Such a tensor takes no memory whatever its
+    /// other sizes are, but kernels loop over axes, so a malicious file could let them run for hours.
+    pub const MAX_EMPTY: usize = 1 << 27;
+
     /// The shape of a scalar.
     pub fn scalar() -> Self {
         Self::default()
@@ -47,10 +51,14 @@ impl Shape {
     /// The number of elements, checked. This is for tensors of graphs, because their shapes may come from a malicious file.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Overflow`] if the shape has more than [`Self::MAX_ELEMENTS`] elements.
+    /// Returns [`ErrorKind::Overflow`] if the shape has more than [`Self::MAX_ELEMENTS`] elements, or none, while the product of
+    /// the sizes that are not 0 is above [`Self::MAX_EMPTY`].
     pub fn checked_n_elements(&self) -> Result<usize, Error> {
-        match self.n_elements() {
-            n if n <= Self::MAX_ELEMENTS => Ok(n),
+        let is_empty = self.0.contains(&0);
+        let product = self.0.iter().filter(|size| **size > 0).fold(1, |n: usize, size| n.saturating_mul(*size));
+        match product {
+            n if is_empty && n <= Self::MAX_EMPTY => Ok(0),
+            n if !is_empty && n <= Self::MAX_ELEMENTS => Ok(n),
             _ => Err(Error::new(ErrorKind::Overflow { what: format!("the number of elements of shape {self}") })),
         }
     }

@@ -70,6 +70,9 @@ pub fn define() -> OpDef {
             learn_dim(scores, 2, anchor.dim(1), "cls_pred")?;
             learn_dim(scores, 0, label.dim(0), "cls_pred")?;
             learn_dim(label, 0, scores.dim(0), "label")?;
+            if scores.dim(1) == Some(0) {
+                return Err(Error::shape(OP, "cls_pred", "at least 1 class", &*scores));
+            }
             if label.dim(2).is_some_and(|size| size < 5) {
                 return Err(Error::shape(OP, "label", "at least 5 numbers for each box", &*label));
             }

@@ -66,13 +66,19 @@ fn describe(params: &OpParams) -> Result<ControlFlow> {
     if data.is_empty() {
         return Err(bad_attribute(OP, "in_data_locs", "at least one position", "none"));
     }
+    let n_locs = data.len() + states.len() + others.len();
+    let wrong = || {
+        let expected = format!("each of the {n} inputs once in in_data_locs, in_state_locs and remain_locs");
+        bad_attribute(OP, "num_args", expected, format!("{n_locs} positions"))
+    };
+    if n_locs != n {
+        return Err(wrong());
+    }
     // The inputs of the call are in the order of the three lists.
     let mut inputs = vec![usize::MAX; n];
-    let n_locs = data.len() + states.len() + others.len();
     data.iter().chain(&states).chain(&others).enumerate().for_each(|(input, variable)| inputs[*variable] = input);
-    if n_locs != n || inputs.contains(&usize::MAX) {
-        let expected = format!("each of the {n} inputs once in in_data_locs, in_state_locs and remain_locs");
-        return Err(bad_attribute(OP, "num_args", expected, format!("{n_locs} positions")));
+    if inputs.contains(&usize::MAX) {
+        return Err(wrong());
     }
     let n_out_data = check_outputs(OP, params.num_outputs, params.num_out_data, states.len())?;
     Ok(ControlFlow { inputs: vec![inputs], kind: ControlKind::ForEach { data, states, n_out_data } })

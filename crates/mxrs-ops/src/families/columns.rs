@@ -40,6 +40,10 @@ pub fn columns_of(window: &Window, image: &PartialShape) -> Result<PartialShape>
 pub fn positions(window: &Window, image: &[usize]) -> Result<Vec<Option<usize>>> {
     let [n, c, space @ ..] = image else { return Ok(Vec::new()) };
     let counts = counts(window, space)?;
+    if *n == 0 || *c == 0 {
+        // The window may be larger than memory.
+        return Ok(Vec::new());
+    }
     let offsets = indices(&window.kernel);
     let starts = indices(&counts);
     let mut positions = Vec::new();

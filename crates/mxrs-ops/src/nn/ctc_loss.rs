@@ -116,12 +116,23 @@ fn gradient(_: &OpParams, scope: &mut dyn GradientScope) -> Answers {
     Ok(gradients)
 }
 
+/// The largest product of the length of the sequence and the number of states of the label.
+const MOST_STATES: usize = 1 << 27;
+
 fn infer_shape(_: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let [data, label, lengths @ ..] = inputs else { return Ok(()) };
     let [out, grad] = outputs else { return Ok(()) };
     crate::inference::unify(data, grad, "grad")?;
     require_ndim(data, 3, "data")?;
     require_ndim(label, 2, "label")?;
+    // The probabilities of all states at all times are kept: each class of the label and the blanks around it.
+    let n_states = label.dim(1).map(|n| n.saturating_mul(2).saturating_add(1));
+    if let (Some(n_times), Some(n_states)) = (data.dim(0), n_states)
+        && n_times.saturating_mul(n_states) > MOST_STATES
+    {
+        let expected = format!("at most {MOST_STATES} times and states, of {n_times} times");
+        return Err(Error::shape(OP, "label", expected, &*label));
+    }
     let known = [data.dim(1), label.dim(0), out.dim(0)].into_iter().chain(lengths.iter().map(|l| l.dim(0)));
     let n = known.flatten().next();
     learn_dim(data, 1, n, "data")?;

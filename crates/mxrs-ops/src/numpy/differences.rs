@@ -42,6 +42,9 @@ op_params! {
     }
 }
 
+/// The most times that differences are taken of elements.
+const MOST_TIMES: usize = 1024;
+
 struct Diff;
 
 impl DiffParams {
@@ -70,7 +73,17 @@ impl Formula for Diff {
             false => *size,
         };
         let out = PartialShape::new(dims.iter().enumerate().map(size));
-        learn(&mut outputs[0], &out, "output")
+        learn(&mut outputs[0], &out, "output")?;
+        // Each element takes steps in proportion to the square of `n`.
+        if times > MOST_TIMES && out.dim(axis) != Some(0) {
+            return Err(bad_attribute(
+                "_npi_diff",
+                "n",
+                format!("at most {MOST_TIMES} for a result with elements"),
+                times,
+            ));
+        }
+        Ok(())
     }
 
     fn part<T: Number>(params: &DiffParams, tensors: &Tensors<'_, T>, part: usize, emit: Emit<'_, T>) -> Result<()> {

@@ -122,6 +122,9 @@ fn of_letters(letters: &[char]) -> Vec<Label> {
     letters.iter().copied().map(Label::Letter).collect()
 }
 
+/// The most products of one call: every combination of the indices of all letters gives one.
+const MOST_PRODUCTS: usize = 1 << 36;
+
 struct Einsum;
 
 impl Formula for Einsum {
@@ -145,7 +148,18 @@ impl Formula for Einsum {
             return Err(bad_attribute("_npi_einsum", "num_args", "at least one array", params.num_args));
         }
         let shapes: Option<Vec<Shape>> = inputs.iter().map(PartialShape::known).collect();
-        shapes.map_or(Ok(()), |shapes| learn(&mut outputs[0], &Plan::new(params, &shapes)?.shape(), "output"))
+        let Some(shapes) = shapes else { return Ok(()) };
+        let plan = Plan::new(params, &shapes)?;
+        let n_products = plan.sizes.values().fold(1, |n: usize, size| n.saturating_mul(*size));
+        if n_products > MOST_PRODUCTS {
+            let got = format!("{n_products} products of elements for {}", params.subscripts);
+            return Err(Error::invalid(
+                "_npi_einsum",
+                got,
+                format!("at most {MOST_PRODUCTS}; call it for two arrays at a time"),
+            ));
+        }
+        learn(&mut outputs[0], &plan.shape(), "output")
     }
 
     /// There is one part for the whole output, so that the letters are parsed only once.

@@ -33,7 +33,7 @@ impl Move for Slice {
         let axis = |axis: usize, stride: usize| match ranges.get(axis) {
             Some(range) => {
                 let start = usize::try_from(range.begin).unwrap_or(0) * stride;
-                Along::new().then(start, &[(range.len, range.step as isize * stride as isize)])
+                Along::new().then(start, &[(range.len, range.step.wrapping_mul(stride as i64) as isize)])
             }
             None => Along::whole(data[axis], stride),
         };

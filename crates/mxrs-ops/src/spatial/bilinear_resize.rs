@@ -50,7 +50,7 @@ impl BilinearResizeParams {
             ResizeMode::Size if scale.is_none() => Some(i64::from(fixed)),
             ResizeMode::Size => Some(scaled(size?)),
             ResizeMode::OddScale if size?.is_multiple_of(2) => Some(scaled(size?)),
-            ResizeMode::OddScale => Some(scaled(size?.saturating_sub(1)) + 1),
+            ResizeMode::OddScale => Some(scaled(size?.saturating_sub(1)).saturating_add(1)),
             ResizeMode::Like => Some(like? as i64),
             ResizeMode::ToEvenDown => Some((size? - size? % 2) as i64),
             ResizeMode::ToEvenUp => Some((size? + size? % 2) as i64),

@@ -120,7 +120,13 @@ impl Formula for Correlation {
             };
         let size = i64::from(params.kernel_size);
         let mut sum = T::of(0.0);
-        for (row, column) in (0..size * size).map(|i| (top + i / size, left + i % size)) {
+        // Outside both images the terms are 0, and the window may be much larger than the images.
+        let within = |start: i64, moved: i64, n: usize| {
+            start.max((-moved).min(0))..(start + size).min((n as i64).max(n as i64 - moved))
+        };
+        let columns = within(left, right, data[3]);
+        for (row, column) in within(top, down, data[2]).flat_map(|row| columns.clone().map(move |column| (row, column)))
+        {
             for channel in 0..data[1] {
                 let (a, b) = (element(0, channel, row, column), element(1, channel, row + down, column + right));
                 sum = sum + if params.is_multiply { a * b } else { (a - b).abs() };

@@ -86,7 +86,7 @@ impl Formula for PsroiPooling {
             let last = ((last as f32).round() + 1.0) * params.spatial_scale;
             let step = (last - first).max(0.1) / size as f32;
             let bound = |at: f32| (at + first).clamp(i32::MIN as f32, i32::MAX as f32);
-            let inside = |at: f32| at.clamp(0.0, n as f32) as usize;
+            let inside = |at: f32| (at.clamp(0.0, n as f32) as usize).min(n);
             inside(bound(bin as f32 * step).floor())..inside(bound((bin + 1) as f32 * step).ceil())
         };
         let rows = range(roi[2], roi[4], row, data[2]);

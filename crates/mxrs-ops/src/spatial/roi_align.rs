@@ -31,6 +31,8 @@ op_params! {
 
 /// The most points on each side of a bin.
 const MAX_POINTS: f64 = 4096.0;
+/// The most points of a bin: a small image with a large number of points would take hours.
+const MOST_POINTS: f64 = 65_536.0;
 
 struct RoiAlign;
 
@@ -63,8 +65,15 @@ impl Formula for RoiAlign {
         let steps = [sizes[0] / out[2] as f64, sizes[1] / out[3] as f64];
         let n_points =
             steps.map(|step| if params.sample_ratio > 0 { f64::from(params.sample_ratio) } else { step.ceil() });
-        if n_points.iter().any(|n| *n > MAX_POINTS) {
-            return Err(Error::invalid("points of a bin", n_points[0], format!("at most {MAX_POINTS} on each side")));
+        if data[2..].contains(&0) {
+            return Ok(());
+        }
+        if n_points.iter().any(|n| *n > MAX_POINTS) || n_points[0] * n_points[1] > MOST_POINTS {
+            return Err(Error::invalid(
+                "points of a bin",
+                n_points[0],
+                format!("at most {MAX_POINTS} on each side and {MOST_POINTS} in all"),
+            ));
         }
         let channel = match params.position_sensitive {
             true => plane % out[1] * out[2] * out[3] + bin,

@@ -92,7 +92,7 @@ impl Formula for RoiPooling {
         let range = |first: f64, last: f64, bin: usize, n_bins: usize, size: usize| {
             let [first, last] = [first, last].map(|at| (at as f32 * params.spatial_scale).round());
             let step = (last - first + 1.0).max(1.0) / n_bins as f32;
-            let bound = |at: f32| (at + first).clamp(0.0, size as f32) as usize;
+            let bound = |at: f32| ((at + first).clamp(0.0, size as f32) as usize).min(size);
             bound((bin as f32 * step).floor())..bound(((bin + 1) as f32 * step).ceil())
         };
         let rows = range(roi[2], roi[4], bin / out[3], out[2], data[2]);

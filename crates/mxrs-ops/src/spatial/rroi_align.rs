@@ -27,6 +27,8 @@ op_params! {
 
 /// The most points on each side of a bin.
 const MAX_POINTS: f64 = 4096.0;
+/// The most points of a bin: a small image with a large number of points would take hours.
+const MOST_POINTS: f64 = 65_536.0;
 
 struct RroiAlign;
 
@@ -55,8 +57,15 @@ impl Formula for RroiAlign {
         let steps = [sizes[0] / out[2] as f64, sizes[1] / out[3] as f64];
         let n_points =
             steps.map(|step| if params.sampling_ratio > 0 { f64::from(params.sampling_ratio) } else { step.ceil() });
-        if n_points.iter().any(|n| *n > MAX_POINTS) {
-            return Err(Error::invalid("points of a bin", n_points[0], format!("at most {MAX_POINTS} on each side")));
+        if data[2..].contains(&0) {
+            return Ok(());
+        }
+        if n_points.iter().any(|n| *n > MAX_POINTS) || n_points[0] * n_points[1] > MOST_POINTS {
+            return Err(Error::invalid(
+                "points of a bin",
+                n_points[0],
+                format!("at most {MAX_POINTS} on each side and {MOST_POINTS} in all"),
+            ));
         }
         let first = (image * data[1] + plane % out[1]) * data[2] * data[3];
         let start = [(bin / out[3], 0), (bin % out[3], 1)].map(|(i, axis)| i as f64 * steps[axis] - sizes[axis] / 2.0);

@@ -77,8 +77,10 @@ impl Formula for UpSampling {
     }
 
     fn infer_shape(params: &Self::Params, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
-        let ([first, others @ ..], [out]) = (inputs, outputs) else { return Ok(()) };
         let scale = params.check()?;
+        let ([first, others @ ..], [out]) = (inputs, outputs) else {
+            return Err(bad_attribute("UpSampling", "num_args", "at least 1", params.num_args));
+        };
         require_ndim(first, 4, "data")?;
         let scaled = |size: Option<usize>| size.and_then(|size| size.checked_mul(scale));
         learn(out, &PartialShape::new([first.dim(0), None, scaled(first.dim(2)), scaled(first.dim(3))]), "output")?;

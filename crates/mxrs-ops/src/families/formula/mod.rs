@@ -258,12 +258,21 @@ fn gradient<F: Formula>(params: &OpParams, scope: &mut dyn GradientScope) -> Ans
     Ok(answers)
 }
 
+/// The number of inputs with a gradient. If the number of inputs comes from a file, no list of them may be made before the number
+/// is checked.
+fn n_differentiated<F: Formula>(params: &OpParams) -> usize {
+    match F::VARIABLE {
+        Some(_) => F::n_inputs(params.get()),
+        None => F::differentiated(params.get()).len(),
+    }
+}
+
 fn backward<F: Formula>() -> OpDef {
     OpDef {
         summary: "gradient of an operator that is a formula",
         inputs: names::<F, true>(),
-        n_outputs: OutputCount::ByParams(|params| F::differentiated(params.get()).len()),
-        n_visible: OutputCount::ByParams(|params| F::differentiated(params.get()).len()),
+        n_outputs: OutputCount::ByParams(n_differentiated::<F>),
+        n_visible: OutputCount::ByParams(n_differentiated::<F>),
         infer_shape: |params, inputs, outputs| {
             let (ograds, inputs) = inputs.split_at_mut(n_outputs::<F>());
             let mut shared = |inputs: &mut [PartialShape]| {
