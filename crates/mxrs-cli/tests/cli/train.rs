@@ -304,7 +304,6 @@ fn bad_values_are_refused_before_any_work() {
         (&["--dtype", "float16", "--monitor-nan"], "--amp-loss-scale"),
         (&["--gpus", "0"], "--gpus"),
         (&["--loss", "hinge"], "--loss"),
-        (&["--kv-store", "byteps"], "dist_sync, p3 or dist_async"),
         (&["--kv-store", "byteps"], "dist_sync, horovod, p3 or dist_async"),
         (&["--kv-store", "nccl"], "GPUs"),
         (&["--kv-store", "devise"], "local_allreduce_device"),
