@@ -301,12 +301,15 @@ impl OpDef {
         inputs: &mut [PartialShape],
         outputs: &mut [PartialShape],
     ) -> Result<()> {
+        let check = |shapes: &[PartialShape]| {
+            shapes.iter().filter_map(PartialShape::known).try_for_each(|shape| shape.checked_n_elements().map(drop))
+        };
+        // The function multiplies sizes too, so they are checked before it runs.
+        check(inputs)?;
+        check(outputs)?;
         (self.infer_shape)(params, inputs, outputs).map_err(|e| self.name_in(e))?;
-        let known = inputs.iter().chain(outputs.iter()).filter_map(PartialShape::known);
-        for shape in known {
-            shape.checked_n_elements()?;
-        }
-        Ok(())
+        check(inputs)?;
+        check(outputs)
     }
 
     /// Infers element types. Errors name this operator.
