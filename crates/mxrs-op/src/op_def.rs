@@ -294,7 +294,8 @@ impl OpDef {
     ///
     /// # Errors
     /// Returns [`ErrorKind::Shape`] if shapes contradict each other, or [`ErrorKind::Overflow`] if an input or an output
-    /// has more than [`mxrs_types::Shape::MAX_ELEMENTS`] elements.
+    /// has more than [`mxrs_types::Shape::MAX_ELEMENTS`] elements, or none, while its other sizes multiply to more than
+    /// [`mxrs_types::Shape::MAX_EMPTY`].
     pub fn infer_shapes(
         &self,
         params: &OpParams,
