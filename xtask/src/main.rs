@@ -16,6 +16,7 @@
 
 mod cmd;
 mod elapsed;
+mod failures;
 mod heartbeat;
 mod native_build;
 mod process;

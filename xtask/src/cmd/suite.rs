@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 use super::{doc, fmt, generate, lint, tidy};
+use crate::failures::Failures;
 use crate::session::{Kernels, Session};
 use crate::steps::Steps;
 use crate::tally::Tally;
@@ -68,19 +69,19 @@ impl Step {
         matches!(self, Step::OneDnn | Step::Test | Step::Release)
     }
 
-    fn run(self, session: &Session, tally: &mut Tally) -> Result<()> {
+    fn run(self, session: &Session, tally: &mut Tally, failures: &mut Failures) -> Result<()> {
         let before = tally.failed;
         let result = match self {
             Step::Fmt => fmt::format(session, true),
             Step::Tidy => tidy::check(session, false),
-            Step::Debug => tests(session, Kernels::Own.workspace_flags(), tally),
+            Step::Debug => tests(session, Kernels::Own.workspace_flags(), tally, failures),
             Step::OneDnn => compile_onednn(session),
             Step::Lint => lint::clippy(session),
             Step::Test => {
                 let flags = Kernels::OneDnn.workspace_flags().into_iter().chain(["--tests".to_owned()]).collect();
-                tests(session, flags, tally)
+                tests(session, flags, tally, failures)
             }
-            Step::Release => tests(session, Kernels::OneDnn.workspace_flags_of("release"), tally),
+            Step::Release => tests(session, Kernels::OneDnn.workspace_flags_of("release"), tally, failures),
             Step::Doc => doc::build(session, false),
             Step::Gen => generate::check(session),
         };
@@ -102,15 +103,17 @@ pub fn run(session: &Session, suite: &[Step], on_failure: OnFailure) -> Result<(
     let (suite, skipped): (Vec<Step>, Vec<Step>) = suite.iter().partition(|step| can_build || !step.needs_onednn());
     let mut steps = Steps::new(suite.len());
     let mut tally = Tally::default();
+    let mut failures = Failures::default();
     let mut failed = Vec::new();
     for step in &suite {
-        if steps.run(step.title(), || step.run(session, &mut tally)).is_err() {
+        if steps.run(step.title(), || step.run(session, &mut tally, &mut failures)).is_err() {
             failed.push(step.title());
             if on_failure == OnFailure::Stop {
                 break;
             }
         }
     }
+    eprint!("{failures}");
     for title in &failed {
         eprintln!("failed: {title}");
     }
@@ -130,7 +133,12 @@ fn compile_onednn(session: &Session) -> Result<()> {
     session.cargo("build").args(["--profile", "suite", "-p", "mxrs-onednn-sys", "--features", "static"]).stream()
 }
 
-fn tests(session: &Session, flags: Vec<String>, tally: &mut Tally) -> Result<()> {
+fn tests(session: &Session, flags: Vec<String>, tally: &mut Tally, failures: &mut Failures) -> Result<()> {
     let run = session.cargo("test").args(flags).arg("--no-fail-fast");
-    run.stream_lines(|line| tally.read(line)).context("the tests")
+    let result = run.stream_lines(|line| {
+        tally.read(line);
+        failures.read(line);
+    });
+    failures.end();
+    result.context("the tests")
 }
