@@ -9,6 +9,7 @@
 //! cargo xtask compare gemm     products of matrices: ours, OpenBLAS's and oneDNN's
 //! cargo xtask compare kvstore  MXNet 1.9.1's key-value stores and ours on the gradients of a network
 //! cargo xtask compare memory   networks in MXNet 1.9.1 and mxrs: bytes planned, bytes resident; recomputation
+//! cargo xtask compare operators  single operators in mxrs, MXNet 1.9.1 and PyTorch, with and without gradients
 //! cargo xtask compare score    networks in mxrs, MXNet, OpenVINO, ONNX Runtime, MNN, ncnn, PyTorch, tract and Candle
 //! cargo xtask compare storage  our pools, glibc's malloc and mimalloc on the same traces
 //! cargo xtask compare team     our team, OpenMP (libgomp) and rayon on loops of a few microseconds
@@ -24,15 +25,17 @@
 //! - The table goes to stdout (`--format json` prints the same as JSON), progress to stderr. `--seconds` is the time to
 //!   spend, `--pin` ties threads to CPUs.
 //!
-//! `compare score` installs its peers from PyPI into virtual environments below cargo's target folder, or below `--cache`;
-//! the first run needs some gigabytes for PyTorch. Some uses:
+//! `compare score` and `compare operators` install their peers from PyPI into the same virtual environments below cargo's
+//! target folder, or below `--cache`; the first run needs some gigabytes for PyTorch. Some uses:
 //!
 //! ```text
 //! cargo xtask compare score --peer mxrs,openvino,mnn,ncnn    some peers, the networks of MXNet's performance page
 //! cargo xtask compare score --onnx --onednn                  networks as PyTorch exports them; mxrs built with oneDNN
 //! cargo xtask compare score --onnx --network mobilenet-v2 --batch-size 1 --keep files    one of them; its files are kept
 //! cargo xtask compare score --onnx --isa avx2                as on a processor without AVX-512, where peers have a switch
+//! cargo xtask compare gemm --dtype bfloat16                  products whose right matrix is packed once, like weights
 //! cargo xtask compare gemm --shape attention,dense           the products whose names contain a word
+//! cargo xtask compare operators --filter softmax,random      the operators whose names or families contain a word
 //! ```
 //!
 //! The networks of `--onnx` have random weights. A library whose outputs differ from PyTorch's has no speed in the report.
@@ -57,6 +60,7 @@ pub mod gemm;
 pub mod kvstore;
 pub mod machine;
 pub mod memory;
+pub mod operators;
 pub mod planning;
 pub mod report;
 pub mod rounds;

@@ -127,10 +127,8 @@ fn gemm_without_other_libraries() {
     let names: Vec<&str> = rows(&report, "ratio").iter().filter_map(|row| row["shape"].as_str()).collect();
     assert_eq!(names, ["square-64", "attention-scores-small", "geometric mean", "worst"]);
     let notes = report["notes"].to_string();
-    assert!(
-        notes.contains("mxrs called FullyConnected (nnpack:") && notes.contains("OpenBLAS: not run: give"),
-        "{notes}"
-    );
+    let calls = ["_backward_FullyConnected_data", "batch_dot"].map(|op| format!("mxrs called {op} (nnpack:"));
+    assert!(calls.iter().all(|call| notes.contains(call)) && notes.contains("OpenBLAS: not run: give"), "{notes}");
 }
 
 #[test]
@@ -143,6 +141,36 @@ fn a_product_or_a_library_that_is_not_there_is_named() {
     let output = run(&["--shape", "square-64", "--rounds", "1", "--round-seconds", "0", "--openblas", "/no/such.so"]);
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && stdout.contains("OpenBLAS: died") && stdout.contains("/no/such.so"), "{stdout}");
+}
+
+#[test]
+fn operators_without_other_libraries() {
+    let flags = ["--filter", "concat,random_uniform", "--rounds", "2", "--round-seconds", "0", "--threads", "2"];
+    let report = report(env!("CARGO_BIN_EXE_compare_operators"), &flags);
+    for (at, flag) in [(0, "--mxnet-python PATH"), (1, "--torch-python PATH")] {
+        assert!(report["peers"][at]["missing"].as_str().unwrap().contains(flag), "{report:#}");
+    }
+    let calls = rows(&report, "fastest");
+    assert_eq!(calls.len(), 5, "two sizes of Concat with and without gradients, and random numbers: {report:#}");
+    for row in calls {
+        assert!(row["mxrs"].as_f64().unwrap() > 0.0 && row["mxnet"].is_null() && row["ratio"].is_null(), "{row}");
+    }
+    let families: Vec<&str> = rows(&report, "families").iter().filter_map(|row| row["family"].as_str()).collect();
+    assert_eq!(families, ["shape", "random", "all"]);
+    assert!(report["sections"]["slow"].is_null(), "{report:#}");
+}
+
+#[test]
+fn an_operator_of_no_family_or_a_python_that_is_not_there_is_named() {
+    let run =
+        |flags: &[&str]| Command::new(env!("CARGO_BIN_EXE_compare_operators")).args(flags).output().expect("it starts");
+    let output = run(&["--filter", "no such"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.contains("no such") && stderr.contains("optimizer"), "{stderr}");
+    let flags = ["--filter", "stack", "--peer", "mxnet", "--rounds", "1", "--round-seconds", "0"];
+    let output = run(&[&flags[..], &["--mxnet-python", "/no/such/python"]].concat());
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && stdout.contains("not measured: MXNet: /no/such/python"), "{stdout}");
 }
 
 #[test]

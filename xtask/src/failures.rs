@@ -5,15 +5,15 @@ use std::fmt;
 
 /// Lines kept of what one test said.
 const MAX_LINES: usize = 12;
-/// Tests that are told with what they said. A broken build can fail thousands.
-const MAX_TOLD: usize = 20;
+/// Tests that are reported with what they said. A broken build can fail thousands.
+const MAX_REPORTED: usize = 20;
 
 /// The failed tests of a run.
 #[derive(Debug, Default)]
 pub struct Failures {
     failed: Vec<Failure>,
     /// Index in `failed` of the test whose output is being read.
-    telling: Option<usize>,
+    reading_of: Option<usize>,
     /// Whether a test program has begun and has not printed its result.
     running: bool,
     last_line: String,
@@ -33,17 +33,18 @@ impl Failures {
             self.running = true;
         } else if line.starts_with("test result: ") {
             self.running = false;
-            self.telling = None;
+            self.reading_of = None;
         } else if let Some(name) = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED")) {
             self.failed.push(Failure { name: name.to_owned(), said: Vec::new() });
         } else if let Some(name) = line.strip_prefix("---- ").and_then(|line| line.strip_suffix(" stdout ----")) {
-            self.telling = Some(self.index_of(name));
+            self.reading_of = Some(self.index_of(name));
         } else if line == "failures:" {
-            self.telling = None;
-        } else if let Some(failure) = self.telling.and_then(|at| self.failed.get_mut(at)) {
-            if !line.is_empty() && failure.said.len() < MAX_LINES {
-                failure.said.push(line.to_owned());
-            }
+            self.reading_of = None;
+        } else if let Some(failure) = self.reading_of.and_then(|at| self.failed.get_mut(at))
+            && !line.is_empty()
+            && failure.said.len() < MAX_LINES
+        {
+            failure.said.push(line.to_owned());
         }
         if !line.is_empty() {
             self.last_line = line.to_owned();
@@ -52,7 +53,7 @@ impl Failures {
 
     /// Ends the output: a test program without a result line has crashed.
     pub fn end(&mut self) {
-        self.telling = None;
+        self.reading_of = None;
         if std::mem::take(&mut self.running) {
             let said = vec![format!("its last line: {}", self.last_line)];
             self.failed.push(Failure { name: "a test program ended before its result".to_owned(), said });
@@ -70,14 +71,14 @@ impl Failures {
 
 impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for failure in self.failed.iter().take(MAX_TOLD) {
+        for failure in self.failed.iter().take(MAX_REPORTED) {
             writeln!(f, "failed test: {}", failure.name)?;
             for line in &failure.said {
                 writeln!(f, "    {line}")?;
             }
         }
-        if self.failed.len() > MAX_TOLD {
-            writeln!(f, "and {} more", self.failed.len() - MAX_TOLD)?;
+        if self.failed.len() > MAX_REPORTED {
+            writeln!(f, "and {} more", self.failed.len() - MAX_REPORTED)?;
         }
         Ok(())
     }
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_tests_are_told_with_what_they_said() {
+    fn failed_tests_are_reported_with_what_they_said() {
         let text = "running 2 tests\ntest a::b ... ok\ntest a::c ... FAILED\n\nfailures:\n\n---- a::c stdout ----\n\n\
                     thread 'a::c' panicked at src/a.rs:3:5:\nleft: 1\n\nfailures:\n    a::c\n\n\
                     test result: FAILED. 1 passed; 1 failed; 0 ignored\n\nrunning 0 tests\n\ntest result: ok. 0 passed\n";
@@ -105,12 +106,15 @@ mod tests {
     #[test]
     fn a_program_without_a_result_has_crashed() {
         let text = "running 2 tests\ntest a ... ok\n\nrunning 1 test\ntest b ... ok\n\ntest result: ok. 1 passed\n";
-        assert_eq!(read(text), "failed test: a test program ended before its result\n    its last line: test a ... ok\n");
+        assert_eq!(
+            read(text),
+            "failed test: a test program ended before its result\n    its last line: test a ... ok\n"
+        );
         assert!(read("running 2 tests\ntest a ... ok\n").contains("ended before its result"));
     }
 
     #[test]
-    fn passing_tests_are_not_told() {
+    fn passing_tests_are_not_reported() {
         assert_eq!(read("running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed\n"), "");
     }
 }

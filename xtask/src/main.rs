@@ -23,6 +23,7 @@ mod process;
 mod prose;
 mod sanitizer;
 mod session;
+mod skips;
 mod steps;
 mod tally;
 mod tidy;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::process::Run;
+use crate::skips;
 use crate::tools::Tools;
 use crate::workspace::Workspace;
 
@@ -100,10 +101,12 @@ impl Session {
         self.target_dir.clone()
     }
 
-    /// A cargo command in the root folder. The heartbeat watches its target folder.
+    /// A cargo command in the root folder. The heartbeat watches its target folder. Tests get the name of the file to which
+    /// they write what they leave out.
     pub fn cargo(&self, subcommand: &str) -> Run {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        prepared(Run::new(cargo, &self.workspace.root)).arg(subcommand).watching(&self.target_dir)
+        let run = prepared(Run::new(cargo, &self.workspace.root)).arg(subcommand).watching(&self.target_dir);
+        if subcommand == "test" { run.env(skips::VARIABLE, skips::file(&self.target_dir)) } else { run }
     }
 
     /// A cargo command in another folder, outside the workspace.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use mxrs_benches::gemm::contest::{Contest, Plan, Seat, contest};
-use mxrs_benches::gemm::shapes::{self, Shape};
+use mxrs_benches::gemm::shapes::{self, Number, Shape};
 use mxrs_benches::gemm::{Peer, library, onednn::OneDnn, openblas::OpenBlas, ours::Ours, tables};
 use mxrs_benches::machine::Machine;
 use mxrs_benches::report::{Format, PeerStatus, Report, print_or_fail};
@@ -16,12 +16,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// Compares products of matrices in float32: floating-point operations per second, each library in its own process.
+/// Compares products of matrices: floating-point operations per second, each library in its own process.
 #[derive(Parser)]
 struct Args {
-    /// Products from the list, by name or by a part of the name [default: all]
+    /// Products from the list in benches/src/gemm/shapes.txt, by name or by a part of the name [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     shape: Vec<String>,
+    /// Type of the numbers
+    #[arg(long, value_enum, default_value_t)]
+    dtype: Number,
     /// Threads of each library
     #[arg(long, default_value = "2")]
     threads: NonZeroUsize,
@@ -34,7 +37,7 @@ struct Args {
     /// Seconds after which a library that does not answer is killed
     #[arg(long, default_value_t = 60.0)]
     timeout: f64,
-    /// The widest instructions that libraries may use: mxrs by its own limit, OpenBLAS by OPENBLAS_CORETYPE, oneDNN by
+    /// The widest instructions that libraries may use: mxrs by MXRS_ISA, OpenBLAS by OPENBLAS_CORETYPE, oneDNN by
     /// ONEDNN_MAX_CPU_ISA
     #[arg(long, value_enum)]
     isa: Option<Limit>,
@@ -63,11 +66,8 @@ fn main() -> ExitCode {
 
 fn serve(peer: Peer, args: &Args) -> Result<()> {
     let path = |path: &Option<PathBuf>| path.clone().with_context(|| format!("no library of {}", peer.heading()));
-    if let Some(isa) = args.isa {
-        isa.set_here()?;
-    }
     match peer {
-        Peer::Mxrs => library::serve(&Ours::new(args.threads)?),
+        Peer::Mxrs => library::serve(&Ours::new(args.threads, args.isa)?),
         Peer::Openblas => library::serve(&OpenBlas::load(&path(&args.openblas)?, args.threads.get())?),
         Peer::Onednn => library::serve(&OneDnn::load(&path(&args.onednn)?)?),
     }
@@ -81,7 +81,7 @@ fn chosen(args: &Args) -> Result<Vec<Shape>> {
         ensure!(all.iter().any(|shape| shape.name.contains(part)), "--shape {part}: there are {}", names());
     }
     let is_chosen = |shape: &Shape| args.shape.is_empty() || args.shape.iter().any(|part| shape.name.contains(part));
-    Ok(all.into_iter().filter(is_chosen).collect())
+    Ok(all.into_iter().filter(is_chosen).map(|shape| Shape { number: args.dtype, ..shape }).collect())
 }
 
 /// Starts the process of a library.
@@ -110,6 +110,7 @@ fn start(peer: Peer, args: &Args, this: &Path) -> Result<Process, Failure> {
 fn report(args: &Args) -> Result<Report> {
     let seconds = |flag: &str, seconds: f64| Duration::try_from_secs_f64(seconds).with_context(|| flag.to_owned());
     let round_s = seconds("--round-seconds", args.round_seconds)?.as_secs_f64();
+    args.isa.map_or(Ok(()), Limit::expect_here)?;
     let plan = Plan { rounds: args.rounds.get(), round_s, limit: seconds("--timeout", args.timeout)? };
     let (shapes, this) = (chosen(args)?, std::env::current_exe().context("where this program is")?);
     let mut seats = Peer::ALL.map(|peer| Seat { peer, process: start(peer, args, &this) });
@@ -128,18 +129,24 @@ fn report(args: &Args) -> Result<Report> {
         args.rounds, args.threads,
     ));
     notes.push(
-        "nn: the right matrix is stored by steps; nt: by columns. No library packs a matrix before the rounds. mxrs has no \
-         operator for batches of products: the program calls one product for each pair of matrices and shares the pairs \
-         among the threads."
-            .into(),
+        match args.dtype {
+            Number::Float32 => {
+                "nn: the right matrix is stored by steps; nt: by columns. No library packs a matrix before the rounds."
+            }
+            Number::Bfloat16 => {
+                "nn: the right matrix is stored by steps; nt: by columns. mxrs and oneDNN pack it once, before the rounds, \
+                 as the weights of a network. Results are in bfloat16, sums in float32. mxrs has no fast kernel for \
+                 batches in bfloat16."
+            }
+        }
+        .into(),
     );
-    if args.isa == Some(Limit::Avx2) {
-        notes.push(
-            "Limited to avx2: mxrs (its own limit), OpenBLAS (OPENBLAS_CORETYPE), oneDNN (ONEDNN_MAX_CPU_ISA).".into(),
-        );
-    }
+    notes.extend(args.isa.map(|isa| {
+        let word = isa.word();
+        format!("Limited to {word}: mxrs (MXRS_ISA), OpenBLAS (OPENBLAS_CORETYPE), oneDNN (ONEDNN_MAX_CPU_ISA).")
+    }));
     Ok(Report {
-        title: "Products of matrices in float32".into(),
+        title: format!("Products of matrices in {}", args.dtype.word()),
         machine: Machine::this(),
         peers: statuses(&contests),
         sections: tables::sections(&contests, &Peer::ALL),

@@ -101,7 +101,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let done = if args.serve { served(&args) } else { compare(&args) };
+    let done = if args.serve { ours::run(&args.places.set) } else { compare(&args) };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -109,13 +109,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn served(args: &Args) -> Result<()> {
-    if let Some(isa) = args.isa {
-        isa.set_here()?;
-    }
-    ours::run(&args.places.set)
 }
 
 fn compare(args: &Args) -> Result<()> {
@@ -176,6 +169,7 @@ fn batches(args: &Args) -> Vec<usize> {
 
 fn measured(args: &Args) -> Result<Found> {
     let (machine, peers, begin) = (Machine::this(), peers(args), load::average());
+    args.isa.map_or(Ok(()), Limit::expect_here)?;
     let networks = chosen(args)?;
     let mxrs = args.mxrs.as_deref().context("give --mxrs FILE")?;
     let title = format!("Images per second, random weights (mxrs with {})", ours::backends(&args.places.set)?);

@@ -1,4 +1,5 @@
-//! Speed of products of matrices in float32: mxrs, OpenBLAS and oneDNN, each in a separate process.
+//! Speed of products of matrices in float32 or bfloat16: mxrs, OpenBLAS and oneDNN, each in a separate process. OpenBLAS takes
+//! part in float32 only.
 //!
 //! The products ([`shapes`]) are in one list, `shapes.txt`. For each product every library ([`library`]) prepares it and its
 //! result is checked; then the libraries take turns ([`contest`]): in every round each runs for a fraction of a second while

@@ -3,7 +3,7 @@
 
 use super::library::{Library, Prepared};
 use super::operands::Operands;
-use super::shapes::Shape;
+use super::shapes::{Number, Shape};
 use anyhow::{Context, Result, ensure};
 use libloading::Library as Shared;
 use std::ffi::{CStr, c_char, c_int};
@@ -111,6 +111,7 @@ impl Library for OpenBlas {
 
     fn prepare(&self, shape: &Shape, operands: &Operands) -> Result<Prepared> {
         let _ = operands;
+        ensure!(shape.number == Number::Float32, "only float32 is compared");
         let [left, right, result] = shape.elements().map(|n| n / shape.batch);
         let strides = [int(left)?, int(right)?, int(result)?];
         let [batch, m, n, k] = [int(shape.batch)?, int(shape.rows)?, int(shape.columns)?, int(shape.steps)?];

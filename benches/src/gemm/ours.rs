@@ -1,74 +1,99 @@
-//! Products of matrices by mxrs, computed by the kernels of fully-connected layers whose weights are not constant. The
-//! kernel is the one that a graph would get, from the backend with the best offer. oneDNN is excluded, because it takes part
-//! in the comparison as a library of its own.
+//! Products of matrices by mxrs. The kernel is the one that a graph would get, from the backend with the best offer. oneDNN is
+//! excluded, because it takes part in the comparison as a library of its own, and so are the reference kernels.
 //!
-//! A product with a transposed right matrix is computed as the output of a layer, `data · weightᵀ`. A product without is
-//! computed as the gradient of the layer's data, `gradient · weight`. The gradient also takes the data as an input, of which
-//! kernels use only the shape. It is that of the result, so the memory of the result is passed for it. mxrs has no operator
-//! for batches of products yet, so this program calls one product for each pair of matrices. If there are at least as many
-//! pairs as threads, each thread computes some of the pairs.
+//! A batch of products is a call of `batch_dot`. A single product with a transposed right matrix is computed as the output of
+//! a fully-connected layer, `data · weightᵀ`, and one without as the gradient of the layer's data, `gradient · weight`. The
+//! gradient also takes the data as an input, of which kernels use only the shape. It is that of the result, so the memory of
+//! the result is passed for it.
+//!
+//! In bfloat16, a single product is the output of a layer at inference, whose weights are packed once, before the rounds.
+//! Batches of products have no fast kernel in bfloat16.
 
 use super::library::{Library, Prepared};
 use super::operands::{Aligned, Operands};
-use super::shapes::Shape;
-use anyhow::{Context, Result};
+use super::shapes::{Number, Shape};
+use crate::score::limits::Limit;
+use anyhow::{Context, Result, ensure};
 use mxrs::Runtime;
 use mxrs::env::MapSource;
-use mxrs::types::{DType, WriteReq};
-use mxrs_op::{Attrs, KernelArgs, OpCall, PlannedKernel, RawTensor, TensorDesc};
-use mxrs_sync::Team;
+use mxrs::types::{Layout, WriteReq};
+use mxrs_op::{Attrs, Backend, KernelArgs, OpCall, RawTensor, TensorDesc};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// mxrs in this process.
 pub struct Ours {
-    /// A runtime with all threads, for products that the threads compute together.
-    shared: Runtime,
-    /// A runtime with one thread, for products of which each thread computes one at a time.
-    serial: Runtime,
+    runtime: Runtime,
 }
 
 impl Ours {
-    /// mxrs with this number of threads.
+    /// mxrs with this number of threads, and with these instructions at most.
     ///
     /// # Errors
-    /// Fails if the threads cannot be started.
-    pub fn new(threads: NonZeroUsize) -> Result<Self> {
-        let runtime = |threads: usize| {
-            // oneDNN takes part as a library of its own, so the copy that is built into mxrs must not compute the products.
-            let vars = [("OMP_NUM_THREADS", threads.to_string()), ("MXNET_ONEDNN_ENABLED", "0".to_owned())];
-            let vars = vars.map(|(name, value)| (name.to_owned(), value));
-            Runtime::builder().env(&MapSource::new(vars)).build()
+    /// Fails if the threads cannot be started, or if this process already uses other instructions.
+    pub fn new(threads: NonZeroUsize, limit: Option<Limit>) -> Result<Self> {
+        let threads = threads.to_string();
+        // oneDNN takes part as a library of its own, so the copy that is built into mxrs must not compute the products.
+        let vars = [("OMP_NUM_THREADS", threads.as_str()), ("MXNET_ONEDNN_ENABLED", "0")];
+        let vars = vars.into_iter().chain(limit.map(Limit::of_mxrs));
+        Ok(Self { runtime: Runtime::builder().env(&MapSource::new(vars)).build()? })
+    }
+
+    /// Copies a right matrix into the layout that a kernel reads.
+    fn packed(&self, backend: &dyn Backend, from: &TensorDesc, layout: &Layout, right: &Aligned) -> Result<Aligned> {
+        let to = from.with_layout(layout.clone());
+        let copy = backend.reorder(from, &to)?.context("the backend does not pack the right matrix")?;
+        let n_bytes = to.size_bytes();
+        let mut packed = Aligned::zeros(n_bytes.div_ceil(size_of::<f32>()), Number::Float32);
+        let args = KernelArgs {
+            inputs: &[RawTensor::from_slice(right.bytes())],
+            outputs: &[RawTensor::from_mut_slice(&mut packed.bytes_mut()[..n_bytes])],
+            reqs: &[WriteReq::Write],
+            scratch: RawTensor::from_slice(&[]),
+            team: self.runtime.team(),
+            random: None,
+            stream: None,
         };
-        Ok(Self { shared: runtime(threads.get())?, serial: runtime(1)? })
+        // SAFETY: the tensors have the sizes of the planned copy, and no other code uses the packed matrix.
+        unsafe { copy.run(&args) }?;
+        Ok(packed)
     }
 }
 
-/// Plans the product of one pair of matrices. Returns it with the operator's name.
-fn planned(shape: &Shape, runtime: &Runtime) -> Result<(PlannedKernel, &'static str)> {
-    let Shape { rows, columns, steps, .. } = *shape;
-    let (name, hidden, weight) = match shape.is_transposed {
-        true => ("FullyConnected", columns, [columns, steps]),
-        false => ("_backward_FullyConnected_data", steps, [steps, columns]),
-    };
-    let ops = mxrs_ops::catalog();
-    let op = ops.get(name)?;
-    let params = op.parse(&Attrs::from([("num_hidden", hidden.to_string().as_str()), ("no_bias", "True")]))?;
-    let dense = |sizes: [usize; 2]| TensorDesc::dense(sizes, DType::F32);
-    let inputs = [dense([rows, steps]), dense(weight), dense([rows, columns])];
-    let n_inputs = if shape.is_transposed { 2 } else { 3 };
-    let call = OpCall {
-        op,
-        params: &params,
-        inputs: &inputs[..n_inputs],
-        outputs: &[dense([rows, columns])],
-        is_constant: &[false; 3][..n_inputs],
-        is_train: false,
-    };
-    let backends = runtime.backends().list();
-    let offers = backends.iter().filter_map(|backend| backend.offer(&call).ok());
-    let best = offers.min_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-    Ok((best.with_context(|| format!("no backend has a kernel for {name}"))?.build()?, name))
+/// The call that computes a product.
+struct Call {
+    name: &'static str,
+    attrs: Attrs,
+    inputs: Vec<TensorDesc>,
+    output: TensorDesc,
+    is_constant: Vec<bool>,
+}
+
+impl Call {
+    fn of(shape: &Shape) -> Self {
+        let Shape { batch, rows, columns, steps, is_transposed, number, .. } = *shape;
+        let dense = |sizes: &[usize]| TensorDesc::dense(sizes, number.dtype());
+        if batch > 1 {
+            let right = if is_transposed { [batch, columns, steps] } else { [batch, steps, columns] };
+            return Self {
+                name: "batch_dot",
+                attrs: Attrs::from([("transpose_b", if is_transposed { "True" } else { "False" })]),
+                inputs: vec![dense(&[batch, rows, steps]), dense(&right)],
+                output: dense(&[batch, rows, columns]),
+                is_constant: vec![false; 2],
+            };
+        }
+        let (data, output) = (dense(&[rows, steps]), dense(&[rows, columns]));
+        let layer = |hidden: usize| Attrs::from([("num_hidden", hidden.to_string()), ("no_bias", "True".to_owned())]);
+        let is_packed = number == Number::Bfloat16;
+        if is_transposed || is_packed {
+            let (inputs, is_constant) = (vec![data, dense(&[columns, steps])], vec![false, is_packed]);
+            return Self { name: "FullyConnected", attrs: layer(columns), inputs, output, is_constant };
+        }
+        let inputs = vec![data, dense(&[steps, columns]), output.clone()];
+        let (name, is_constant) = ("_backward_FullyConnected_data", vec![false; 3]);
+        Self { name, attrs: layer(steps), inputs, output, is_constant }
+    }
 }
 
 impl Library for Ours {
@@ -77,88 +102,62 @@ impl Library for Ours {
     }
 
     fn prepare(&self, shape: &Shape, operands: &Operands) -> Result<Prepared> {
-        let _ = operands;
-        let share = shape.batch > 1 && shape.batch >= self.shared.team().size();
-        let runtime = if share { &self.serial } else { &self.shared };
-        let inner = Arc::clone(runtime.team());
-        let (planned, op) = planned(shape, runtime)?;
-        let call = format!("{op} ({})", planned.kernel.name());
-        // The outer team shares the pairs, and each pair runs with one thread. A team that runs inside another one gets only
-        // one thread in any case.
-        let outer = share.then(|| Arc::clone(self.shared.team()));
-        let threads = outer.as_ref().map_or(1, |team| team.size());
-        let each = planned.scratch_bytes.div_ceil(size_of::<f32>()).next_multiple_of(16);
-        let mut scratch = Aligned::zeros(each * threads);
-        let batch = shape.batch;
-        let sizes = shape.elements().map(|n| n / batch * size_of::<f32>());
+        let Call { name, attrs, inputs, output, is_constant } = Call::of(shape);
+        let ops = mxrs_ops::catalog();
+        let op = ops.get(name)?;
+        let params = op.parse(&attrs)?;
+        let outputs = [output];
+        let call = OpCall {
+            op,
+            params: &params,
+            inputs: &inputs,
+            outputs: &outputs,
+            is_constant: &is_constant,
+            is_train: false,
+        };
+        let backends = self.runtime.backends().list();
+        let offers = backends.iter().filter_map(|backend| Some((backend, backend.offer(&call).ok()?)));
+        let fast = offers.filter(|(_, offer)| !offer.is_reference());
+        let best = fast.min_by(|(_, a), (_, b)| a.seconds().total_cmp(&b.seconds()));
+        let (backend, offer) =
+            best.with_context(|| format!("no backend has a fast kernel for {name} in {}", shape.number.word()))?;
+        let planned = offer.build()?;
+        let mut others = planned.input_layouts.iter().enumerate().filter(|(i, _)| *i != 1).map(|(_, layout)| layout);
+        let are_dense = others.all(Layout::is_row_major) && planned.output_layouts.iter().all(Layout::is_row_major);
+        ensure!(are_dense, "the kernel of {name} takes matrices in a layout of its own");
+        // The weights of a layer are stored by columns.
+        let by_columns = (is_constant[1] && !shape.is_transposed).then(|| operands.right.transposed(shape.steps));
+        let layout = &planned.input_layouts[1];
+        let packed = if layout.is_row_major() {
+            by_columns
+        } else {
+            let right = by_columns.as_ref().unwrap_or(&operands.right);
+            Some(self.packed(backend.as_ref(), &inputs[1], layout, right)?)
+        };
+        let (n_inputs, n_scratch) = (inputs.len(), planned.scratch_bytes);
+        let mut scratch = Aligned::zeros(n_scratch.div_ceil(size_of::<f32>()), Number::Float32);
+        let (kernel, team) = (planned.kernel, Arc::clone(self.runtime.team()));
+        let call = format!("{name} ({})", kernel.name());
         let run = move |operands: &mut Operands| {
-            let memory = [
-                operands.left.values().as_ptr().cast_mut(),
-                operands.right.values().as_ptr().cast_mut(),
-                operands.result.values_mut().as_mut_ptr(),
-                scratch.values_mut().as_mut_ptr(),
-            ];
-            let memory = Memory(memory.map(|at| at.cast::<u8>()));
-            let failure = std::sync::Mutex::new(None);
-            let part = |thread: usize| {
-                for pair in (thread..batch).step_by(threads) {
-                    // SAFETY: each pair has its own part of the operands, and each thread its own part of the scratch
-                    // memory. The sizes are those of the planned call.
-                    let done = unsafe { run_pair(&planned, &memory, sizes, (pair, thread), each, &inner) };
-                    if let Err(error) = done {
-                        *failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
-                    }
-                }
+            let Operands { left, right, result } = operands;
+            let right = packed.as_ref().unwrap_or(right);
+            let result = RawTensor::from_mut_slice(result.bytes_mut());
+            let inputs = [RawTensor::from_slice(left.bytes()), RawTensor::from_slice(right.bytes()), result];
+            let args = KernelArgs {
+                inputs: &inputs[..n_inputs],
+                outputs: &[result],
+                reqs: &[WriteReq::Write],
+                scratch: RawTensor::from_mut_slice(&mut scratch.bytes_mut()[..n_scratch]),
+                team: &team,
+                random: None,
+                stream: None,
             };
-            match &outer {
-                Some(team) => team.run(threads, &part),
-                None => part(0),
-            }
-            let failure = failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-            failure.map_or(Ok(()), |error| Err(error).context("mxrs"))
+            // SAFETY: the tensors have the sizes and the layouts of the planned call, and the operands are lent for this call.
+            // Of an input in the memory of the result, the kernel uses only the shape.
+            unsafe { kernel.run(&args) }.context("mxrs")
         };
         Ok(Prepared { call, run: Box::new(run) })
     }
-}
-
-/// Where the left matrices, the right ones, the results and the scratch memory begin.
-struct Memory([*mut u8; 4]);
-
-// SAFETY: only addresses move between threads. `run_pair` accesses the memory behind them; its caller makes sure that no two
-// threads write the same part.
-unsafe impl Sync for Memory {}
-
-/// Computes the product of one pair of matrices.
-///
-/// # Safety
-/// The memory must have room for this pair, whose parts have `sizes` bytes each, and for `each` values of scratch memory of
-/// this thread. No other thread may use the pair's result or the scratch memory of the thread.
-unsafe fn run_pair(
-    planned: &PlannedKernel,
-    memory: &Memory,
-    sizes: [usize; 3],
-    (pair, thread): (usize, usize),
-    each: usize,
-    team: &Team,
-) -> mxrs::types::Result<()> {
-    // SAFETY: the caller promises the memory.
-    let part = |i: usize| unsafe { RawTensor::new(memory.0[i].add(pair * sizes[i]), sizes[i]) };
-    // SAFETY: the caller promises the scratch memory of each thread.
-    let scratch = unsafe { memory.0[3].add(thread * each * size_of::<f32>()) };
-    // SAFETY: as above; `each` values suffice for the planned bytes.
-    let scratch = unsafe { RawTensor::new(scratch, planned.scratch_bytes) };
-    let args = KernelArgs {
-        inputs: &[part(0), part(1), part(2)][..planned.input_layouts.len()],
-        outputs: &[part(2)],
-        reqs: &[WriteReq::Write],
-        scratch,
-        team,
-        random: None,
-        stream: None,
-    };
-    // SAFETY: the tensors have the sizes and the row-major layouts of the planned call, and the caller promises that no
-    // other code uses the result meanwhile.
-    unsafe { planned.kernel.run(&args) }
 }
 
 #[cfg(test)]
@@ -168,18 +167,33 @@ mod tests {
 
     #[test]
     fn products_are_right_on_one_thread_and_on_two() {
-        for shape in all().unwrap().iter().filter(|shape| shape.operations() < 5e7) {
-            for threads in [1, 2] {
-                let ours = Ours::new(NonZeroUsize::new(threads).unwrap()).unwrap();
+        for threads in [1, 2] {
+            let ours = Ours::new(NonZeroUsize::new(threads).unwrap(), None).unwrap();
+            for shape in all().unwrap().iter().filter(|shape| shape.operations() < 5e7) {
                 let mut operands = Operands::new(shape);
                 let mut prepared = ours.prepare(shape, &operands).unwrap();
                 (prepared.run)(&mut operands).unwrap();
                 operands.check(shape).unwrap_or_else(|error| panic!("{shape} on {threads}: {error}"));
-                assert!(
-                    prepared.call.contains("FullyConnected") && prepared.call.contains("nnpack"),
-                    "{}",
-                    prepared.call
-                );
+                let op = if shape.batch > 1 { "batch_dot" } else { "FullyConnected" };
+                assert!(prepared.call.contains(op) && prepared.call.contains("nnpack"), "{}", prepared.call);
+            }
+        }
+    }
+
+    /// Not every processor multiplies bfloat16 faster than float32, and batches have no fast kernel on any.
+    #[test]
+    fn products_in_bfloat16_are_right_where_they_have_a_kernel() {
+        let ours = Ours::new(NonZeroUsize::MIN, None).unwrap();
+        let small = all().unwrap().into_iter().filter(|shape| shape.operations() < 5e7);
+        for shape in small.map(|shape| Shape { number: Number::Bfloat16, ..shape }) {
+            let mut operands = Operands::new(&shape);
+            match ours.prepare(&shape, &operands) {
+                Ok(mut prepared) => {
+                    (prepared.run)(&mut operands).unwrap();
+                    operands.check(&shape).unwrap_or_else(|error| panic!("{shape}: {error}"));
+                    assert!(prepared.call.contains("product_bf16"), "{}", prepared.call);
+                }
+                Err(error) => assert!(error.to_string().contains("no backend has a fast kernel"), "{error:#}"),
             }
         }
     }

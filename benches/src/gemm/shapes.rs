@@ -1,8 +1,43 @@
 //! The products that are compared: sizes and orders, from the list `shapes.txt`.
 
 use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use mxrs::types::DType;
 use serde_json::{Value, json};
 use std::fmt;
+
+/// The type of the numbers that are multiplied, and of the results. Sums are in float32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Number {
+    /// 32 bits
+    #[default]
+    Float32,
+    /// 16 bits: the upper half of a float32
+    Bfloat16,
+}
+
+impl Number {
+    /// All types.
+    pub const ALL: [Self; 2] = [Self::Float32, Self::Bfloat16];
+
+    /// Name on the command line.
+    pub fn word(self) -> &'static str {
+        self.dtype().name()
+    }
+
+    /// The element type of mxrs.
+    pub fn dtype(self) -> DType {
+        match self {
+            Self::Float32 => DType::F32,
+            Self::Bfloat16 => DType::BF16,
+        }
+    }
+
+    /// Number of bytes of a number.
+    pub fn n_bytes(self) -> usize {
+        self.dtype().size_of()
+    }
+}
 
 /// A product of two matrices, or of each pair in a batch of them: `result[row][column] = sum over steps`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,26 +55,32 @@ pub struct Shape {
     /// Whether the right matrix is stored as `[columns][steps]` (`nt`), as weights of layers and keys of attention are. If
     /// not, it is stored as `[steps][columns]` (`nn`).
     pub is_transposed: bool,
+    /// Type of the numbers.
+    pub number: Number,
 }
 
-/// All products, in the order of the list.
+/// All products in float32, in the order of the list.
 ///
 /// # Errors
-/// Fails if a line of the list has another form than `name batch rows columns steps nn|nt`.
+/// Fails if a line of the list has another form than `name batch rows columns steps nn|nt`. In an order, `bfloat16` may follow.
 pub fn all() -> Result<Vec<Shape>> {
     include_str!("shapes.txt").lines().map(Shape::read).collect()
 }
 
 impl Shape {
     fn read(line: &str) -> Result<Self> {
-        let words: Vec<&str> = line.split(' ').collect();
+        let (product, number) = match line.strip_suffix(" bfloat16") {
+            Some(product) => (product, Number::Bfloat16),
+            None => (line, Number::Float32),
+        };
+        let words: Vec<&str> = product.split(' ').collect();
         let [name, sizes @ .., form] = &words[..] else { anyhow::bail!("`{line}` is not a product") };
         let sizes: Vec<usize> =
             sizes.iter().map(|word| word.parse()).collect::<Result<_, _>>().context(line.to_owned())?;
         let &[batch, rows, columns, steps] = &sizes[..] else { anyhow::bail!("`{line}` has {} sizes", sizes.len()) };
         ensure!(sizes.iter().all(|size| *size > 0), "`{line}` has a size of 0");
         ensure!(["nn", "nt"].contains(form), "`{line}` ends with neither nn nor nt");
-        Ok(Self { name: (*name).to_owned(), batch, rows, columns, steps, is_transposed: *form == "nt" })
+        Ok(Self { name: (*name).to_owned(), batch, rows, columns, steps, is_transposed: *form == "nt", number })
     }
 
     /// Number of elements of the left matrices, of the right ones and of the results.
@@ -81,7 +122,8 @@ impl Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, batch, rows, columns, steps, .. } = self;
-        write!(f, "{name} {batch} {rows} {columns} {steps} {}", self.form())
+        write!(f, "{name} {batch} {rows} {columns} {steps} {}", self.form())?;
+        if self.number == Number::Bfloat16 { f.write_str(" bfloat16") } else { Ok(()) }
     }
 }
 
@@ -106,7 +148,10 @@ mod tests {
     fn orders_have_all_of_a_shape() {
         for shape in all().unwrap() {
             assert_eq!(Shape::from_order(&shape.to_order()).unwrap(), shape);
+            let shape = Shape { number: Number::Bfloat16, ..shape };
+            assert_eq!(Shape::from_order(&shape.to_order()).unwrap(), shape);
         }
+        assert!(Number::ALL.iter().all(|number| Number::from_str(number.word(), false) == Ok(*number)));
         let shape = Shape::read("a 2 3 4 5 nt").unwrap();
         assert_eq!((shape.elements(), shape.operations()), ([30, 40, 24], 240.0));
         assert_eq!(shape.sizes(), "2 of 3x4x5 nt");

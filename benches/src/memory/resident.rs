@@ -60,10 +60,15 @@ mod tests {
     #[test]
     fn touched_memory_is_resident() {
         const SIZE: usize = 64 << 20;
-        let before = now().unwrap();
-        let touched = std::hint::black_box(vec![1u8; SIZE]);
-        assert!(now().unwrap() + (8 << 20) >= before + SIZE as u64);
-        drop(touched);
-        assert!(peak().unwrap() + (8 << 20) >= before + SIZE as u64 && available().unwrap() > 0);
+        // Other tests of this process free memory at the same time, so one measurement may be too small.
+        let is_resident = |_| {
+            let before = now().unwrap();
+            let touched = std::hint::black_box(vec![1u8; SIZE]);
+            let during = now().unwrap();
+            drop(touched);
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            during + (8 << 20) >= before + SIZE as u64 && peak().unwrap() >= during
+        };
+        assert!((0..100).any(is_resident) && available().unwrap() > 0);
     }
 }

@@ -10,7 +10,7 @@ use crate::memory::Mode;
 use std::process::Command;
 use std::time::Duration;
 
-/// The word in a library's cell if the library cannot run the network.
+/// In the table of results, the cell of a library that does not run the network shows this word.
 pub const NOT_RUN: &str = "not run";
 
 /// The order that makes a peer load the network in the format it reads. Makes the files of that format unless they exist;

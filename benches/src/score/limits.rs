@@ -1,18 +1,34 @@
 //! Limits the instructions that libraries may use, for comparisons with processors that have fewer.
 //!
-//! mxrs and oneDNN have a limit of their own. Other libraries choose their kernels by what the processor has and offer no
-//! switch; the report names the libraries that were not limited.
+//! mxrs (`MXRS_ISA`), oneDNN, PyTorch and OpenBLAS have a switch for it. Other libraries choose their kernels by what the
+//! processor has; the report names the libraries that were not limited.
 
 use super::peers::Peer;
+use anyhow::{Result, ensure};
 use clap::ValueEnum;
+use mxrs_processor::Set;
 use std::process::Command;
 
 /// The widest instructions that libraries may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Limit {
+    /// The instructions that every processor has. Other libraries use SSE3 or SSE4, the narrowest that they can be limited to.
+    Portable,
     /// AVX2 and FMA: 256-bit vectors.
     Avx2,
 }
+
+/// The variable that limits mxrs. Its values are the words of [`Limit`].
+const OF_MXRS: &str = "MXRS_ISA";
+
+/// Variables that limit libraries other than mxrs to the narrowest instructions that they accept.
+const PORTABLE: [(&str, &str); 5] = [
+    ("ONEDNN_MAX_CPU_ISA", "SSE41"),
+    ("DNNL_MAX_CPU_ISA", "SSE41"),
+    ("MKL_ENABLE_INSTRUCTIONS", "SSE4_2"),
+    ("ATEN_CPU_CAPABILITY", "default"),
+    ("OPENBLAS_CORETYPE", "Prescott"),
+];
 
 /// Variables that limit libraries to AVX2, besides mxrs.
 const AVX2: [(&str, &str); 5] = [
@@ -28,24 +44,33 @@ impl Limit {
     /// The limit's name on the command line.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Portable => "portable",
             Self::Avx2 => "avx2",
         }
     }
 
-    /// Sets the variables that limit libraries in a process.
+    /// Sets the variables that limit libraries other than mxrs in a process.
     pub fn set(self, command: &mut Command) {
-        command.envs(AVX2);
+        command.envs(match self {
+            Self::Portable => PORTABLE,
+            Self::Avx2 => AVX2,
+        });
     }
 
-    /// Limits mxrs in this process.
+    /// The variable that limits mxrs, with its value.
+    pub fn of_mxrs(self) -> (&'static str, &'static str) {
+        (OF_MXRS, self.word())
+    }
+
+    /// Checks that this processor has the instructions, because mxrs would otherwise run with fewer.
     ///
     /// # Errors
-    /// Fails if this architecture has no such instructions, or if kernels were already chosen.
-    pub fn set_here(self) -> anyhow::Result<()> {
-        #[cfg(target_arch = "x86_64")]
-        return Ok(mxrs_processor::limit(mxrs_processor::Set::Avx2)?);
-        #[cfg(not(target_arch = "x86_64"))]
-        anyhow::bail!("--isa {}: this processor has no such instructions", self.word())
+    /// Fails if the processor does not have them.
+    pub fn expect_here(self) -> Result<()> {
+        let (word, widest) = (self.word(), Set::of_processor());
+        let is_here = Set::named(word).is_some_and(|set| set <= widest);
+        ensure!(is_here, "--isa {word}: the widest instructions of this processor are {}", widest.name());
+        Ok(())
     }
 
     /// What the report says about the limit: how each of these libraries was limited.
@@ -61,14 +86,18 @@ impl Limit {
         let (limited, free) = (named(true), named(false));
         let free =
             if free.is_empty() { String::new() } else { format!("; not limited, because they have no switch: {free}") };
-        format!("Limited to {}: {limited}{free}.", self.word())
+        let others = match self {
+            Self::Portable => " Libraries other than mxrs use at least SSE3.",
+            Self::Avx2 => "",
+        };
+        format!("Limited to {}: {limited}{free}.{others}", self.word())
     }
 }
 
 /// How a library can be limited; `None` if it has no switch.
 fn switch(peer: Peer) -> Option<&'static str> {
     match peer {
-        Peer::Mxrs => Some("its own limit; oneDNN, if it is in the build, by ONEDNN_MAX_CPU_ISA"),
+        Peer::Mxrs => Some("MXRS_ISA; oneDNN, if it is in the build, by ONEDNN_MAX_CPU_ISA"),
         Peer::Mxnet => Some("DNNL_MAX_CPU_ISA and OPENBLAS_CORETYPE"),
         Peer::Openvino => Some("ONEDNN_MAX_CPU_ISA"),
         Peer::Torch | Peer::TorchChannelsLast | Peer::TorchCompile => {
@@ -85,10 +114,11 @@ mod tests {
     #[test]
     fn the_note_names_the_limited_and_the_others() {
         let note = Limit::Avx2.note(&[Peer::Mxrs, Peer::Openvino, Peer::Onnxruntime, Peer::Ncnn]);
-        assert!(note.starts_with("Limited to avx2: mxrs (its own limit"), "{note}");
+        assert!(note.starts_with("Limited to avx2: mxrs (MXRS_ISA"), "{note}");
         assert!(note.contains("OpenVINO (ONEDNN_MAX_CPU_ISA)"), "{note}");
         assert!(note.ends_with("; not limited, because they have no switch: ONNX Runtime, ncnn."), "{note}");
         assert!(!Limit::Avx2.note(&[Peer::Mxrs]).contains("not limited"));
+        assert!(Limit::Portable.note(&[Peer::Mxrs]).ends_with("). Libraries other than mxrs use at least SSE3."));
     }
 
     #[test]
@@ -98,5 +128,17 @@ mod tests {
         let set = |name: &str| command.get_envs().any(|(key, value)| key == name && value.is_some());
         assert!(set("ONEDNN_MAX_CPU_ISA") && set("OPENBLAS_CORETYPE"));
         assert!(Limit::value_variants().iter().all(|limit| Limit::from_str(limit.word(), false) == Ok(*limit)));
+    }
+
+    #[test]
+    fn words_are_those_of_the_variable_of_mxrs() {
+        use mxrs::env::MapSource;
+
+        for limit in Limit::value_variants() {
+            let source = MapSource::new([limit.of_mxrs()]);
+            let (settings, _) = mxrs::env::Settings::from_source(&source).unwrap();
+            assert_eq!(settings.value(OF_MXRS).as_deref(), Some(limit.word()));
+        }
+        Limit::Portable.expect_here().unwrap();
     }
 }

@@ -167,7 +167,8 @@ impl Peer {
                 let mut command = Command::new(this);
                 command.arg("--serve");
                 command.args(places.set.iter().map(|pair| format!("--set={pair}")));
-                command.args(isa.into_iter().flat_map(|isa| ["--isa", isa.word()]));
+                let limit = isa.map(Limit::of_mxrs);
+                command.args(limit.map(|(name, value)| format!("--set={name}={value}")));
                 command
             }
             Self::Mxnet => script(&places.mxnet_python, mxnet, "peer_mxnet.py")?,
@@ -231,7 +232,7 @@ mod tests {
         assert!(command.get_envs().any(|pair| pair == ("OMP_NUM_THREADS".as_ref(), Some("2".as_ref()))));
         let limited = Tools { isa: Some(Limit::Avx2), ..tools(&places) };
         let ours = Peer::Mxrs.command(limited, &case).unwrap();
-        assert_eq!(ours.get_args().collect::<Vec<_>>(), ["--serve", "--isa", "avx2"]);
+        assert_eq!(ours.get_args().collect::<Vec<_>>(), ["--serve", "--set=MXRS_ISA=avx2"]);
         let theirs = Peer::Openvino.command(limited, &case).unwrap();
         assert!(theirs.get_envs().any(|pair| pair == ("ONEDNN_MAX_CPU_ISA".as_ref(), Some("AVX2".as_ref()))));
     }

@@ -21,7 +21,7 @@ use crate::problem::ConvProblem;
 use crate::rates::Rates;
 use crate::reorder::Reorder;
 use crate::winograd::Data;
-use crate::{Accuracy, NnpackOptions, Weights, pairs, scaled};
+use crate::{Accuracy, NnpackOptions, Weights, pairs, recurrent, scaled};
 use mxrs_op::{Answer, Backend, DEFAULT_ALGORITHM, Kernel, Offer, OpCall, PlannedKernel, Speed, TensorDesc};
 use mxrs_ops::fused::convolution::SgConvParams;
 use mxrs_ops::fused::fully_connected::SgFullyConnectedParams;
@@ -245,7 +245,7 @@ impl Nnpack {
                 let form = Algorithm::Product.form(weights);
                 let layouts = [Layout::RowMajor, form.layout([p.outputs, p.steps, 1, 1]), Layout::RowMajor];
                 let name = if form.is_bf16() { BF16_PRODUCT } else { PRODUCT };
-                (Box::new(DenseProduct::new(p, weights, isa, threads)), name, threads, layouts)
+                (Box::new(DenseProduct::new(p, weights, isa, threads).with_function(apply)), name, threads, layouts)
             }
             Job::Matrix(p) => {
                 let layouts = [Layout::RowMajor, Layout::RowMajor, Layout::RowMajor];
@@ -257,7 +257,7 @@ impl Nnpack {
                     Weights::Bfloat16 => (BF16_DENSE, PackedForm::Bf16Rows.layout([p.outputs, p.steps, 1, 1])),
                 };
                 let layouts = [Layout::RowMajor, weight, Layout::RowMajor];
-                (Box::new(Dense::new(p, weights, isa, threads)), name, threads, layouts)
+                (Box::new(Dense::new(p, weights, isa, threads).with_function(apply)), name, threads, layouts)
             }
         };
         let [data_layout, weight_layout, out_layout] = layouts;
@@ -294,6 +294,7 @@ impl Backend for Nnpack {
         }
         let (isa, threads) = (self.options.isa, self.threads());
         let fused = || pairs::look_at(call, isa, threads).or_else(|| scaled::look_at(call, isa, threads));
+        let fused = || fused().or_else(|| recurrent::look_at(call, isa, threads));
         if let Some(build) = blocks::look_at(call, isa, threads).or_else(fused) {
             return build.map(|build| self.offer_at(call, blocks::TIMES_LIBRARY, || Ok(build())));
         }

@@ -1,4 +1,5 @@
-//! What a convolution does to its sums before it stores them: add the bias, add a tensor, clamp, apply a function.
+//! What a convolution or a fully-connected layer does to its sums before it stores them: add the bias, add a tensor, clamp,
+//! apply a function.
 
 use crate::functions::Function;
 use mxrs_op::OpCall;
@@ -33,7 +34,7 @@ impl Bounds {
     }
 }
 
-/// The epilogue of a convolution.
+/// The epilogue of a convolution or of a fully-connected layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epilogue {
     /// Position of the bias among the inputs.
@@ -63,6 +64,7 @@ impl Epilogue {
             FusedAct::Relu => (Bounds::RELU, None),
             FusedAct::Sigmoid => (Bounds::NONE, Some(Function::Sigmoid)),
             FusedAct::Silu => (Bounds::NONE, Some(Function::Silu)),
+            FusedAct::Tanh => (Bounds::NONE, Some(Function::Tanh)),
             FusedAct::HardSigmoid => (Bounds::NONE, Some(Function::HardSigmoid { slope, offset })),
             FusedAct::HardSwish => (Bounds::NONE, Some(Function::HardSwish { slope, offset })),
             // The reference kernel compares with the upper bound first. The result is the same if the lower bound is

@@ -62,7 +62,10 @@ impl<'a> Filters<'a> {
         let (first, step) = match self.flipped {
             0 => ((k * self.c + c) * self.cells + cell, self.c * self.cells),
             n => {
-                let Some(cell) = self.picked.map_or(Some(self.cells - 1 - cell), |picked| picked[cell]) else {
+                let Some(cell) = (match self.picked {
+                    Some(picked) => picked[cell],
+                    None => Some(self.cells - 1 - cell),
+                }) else {
                     to.fill(0.0);
                     return;
                 };
@@ -97,5 +100,17 @@ mod tests {
             let (window, first) = flipped.window(c, k);
             assert_eq!(window[(3 - cell).abs_diff(first)], there[k]);
         }
+    }
+
+    #[test]
+    fn picked_windows_may_have_more_taps_than_the_filter() {
+        let picked = [None, Some(0), None];
+        let filters = Filters::picked(&[5.0, 7.0], [1, 2], 1, &picked);
+        let of_cell = |cell| {
+            let mut values = [1.0; 2];
+            filters.columns(0, 0, cell, &mut values);
+            values
+        };
+        assert_eq!([0, 1, 2].map(of_cell), [[0.0; 2], [5.0, 7.0], [0.0; 2]]);
     }
 }

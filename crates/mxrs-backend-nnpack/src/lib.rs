@@ -2,10 +2,11 @@
 //! and training, in `bf16` where Winograd's algorithms apply, and in `bf16`, `i8` and `u8` on matrix units and vector
 //! instructions for these types: at inference and, in `bf16` on matrix units, in training.
 //!
-//! The backend supports two-dimensional convolutions with bias, sum, bounds, and SiLU or sigmoid as epilogue; and
-//! fully-connected layers. It also supports the operators between them, so that a network needs no vendor library: pooling,
-//! batch normalization, local response normalization, and concatenation. For training it supports convolutions,
-//! fully-connected layers, pooling, batch normalization and local response normalization, with their gradients.
+//! The backend supports two-dimensional convolutions and fully-connected layers, with bias, sum, bounds, and a function
+//! such as SiLU, sigmoid or tanh as epilogue. It also supports the operators between them, so that a network needs no
+//! vendor library: pooling, batch normalization, local response normalization, and concatenation. For training it
+//! supports convolutions, fully-connected layers, pooling, batch normalization and local response normalization, with
+//! their gradients. Recurrent layers and their gradients are products of matrices with vectorized cells.
 //!
 //! Activations are in blocks of 16 channels (`nChw16c`, which vendor libraries also know), so that a product reads its
 //! rows in place. Weights are packed once. Windows of 3x3 and a few others with stride 1 use Winograd's algorithms;
@@ -76,6 +77,7 @@ mod options;
 mod pairs;
 mod problem;
 mod rates;
+mod recurrent;
 mod reorder;
 mod scaled;
 mod strided_output;

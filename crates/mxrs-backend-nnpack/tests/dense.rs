@@ -17,12 +17,27 @@ fn numbers(n: usize, period: usize) -> Vec<f64> {
     (0..n).map(|i| f64::from((i * 7 % period) as f32 / period as f32 * 2.0 - 1.0)).collect()
 }
 
-/// Checks a layer with bias, sum and ReLU, with weights that are packed once or read in place.
-fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_packed: bool) {
+/// Attributes that select the function of an epilogue, and the function.
+type Act = (&'static [(&'static str, &'static str)], fn(f64) -> f64);
+
+const RELU: Act = (&[("act", "relu")], |x| x.max(0.0));
+
+/// Functions other than ReLU.
+const FUNCTIONS: [Act; 6] = [
+    (&[("act", "clip"), ("a_min", "-0.5"), ("a_max", "0.75")], |x| x.clamp(-0.5, 0.75)),
+    (&[("act", "sigmoid")], |x| 1.0 / (1.0 + (-x).exp())),
+    (&[("act", "tanh")], f64::tanh),
+    (&[("act", "silu")], |x| x / (1.0 + (-x).exp())),
+    (&[("act", "hard_sigmoid")], |x| (0.2 * x + 0.5).clamp(0.0, 1.0)),
+    (&[("act", "hard_swish")], |x| x * (0.2 * x + 0.5).clamp(0.0, 1.0)),
+];
+
+/// Checks a layer with bias, sum and a function, with weights that are packed once or read in place.
+fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_packed: bool, (act, function): Act) {
     let ops = mxrs_ops::catalog();
     let op = ops.get("_sg_fully_connected").expect("it is in the catalog");
     let hidden = outputs.to_string();
-    let attrs = Attrs::from([("num_hidden", hidden.as_str()), ("with_sum", "True"), ("act", "relu")]);
+    let attrs = [("num_hidden", hidden.as_str()), ("with_sum", "True")].iter().chain(act).copied().collect::<Attrs>();
     let params = op.parse(&attrs).expect("the attributes are right");
     let inputs = [[rows, steps].as_slice(), &[outputs, steps], &[outputs], &[rows, outputs]]
         .map(|sizes| TensorDesc::dense(sizes, DType::F32));
@@ -57,9 +72,11 @@ fn check(backend: &Nnpack, team: &Team, [rows, steps, outputs]: [usize; 3], is_p
         let (row, output) = (at / outputs, at % outputs);
         let (x, w) = (&data[0][row * steps..][..steps], &data[1][output * steps..][..steps]);
         let products: f64 = x.iter().zip(w).map(|(x, w)| x * rounded(*w)).sum();
-        let want = (products + data[2][output] + data[3][at]).max(0.0);
-        let bound = 3e-7 * (steps as f64 + 4.0);
-        assert!((got - want).abs() <= bound, "{rows}x{steps}x{outputs}: [{at}] {got}, expected {want}");
+        let sum = products + data[2][output] + data[3][at];
+        let want = function(sum);
+        // No function is steeper than 3, and the product of a value and a function of it grows with the value.
+        let bound = 3e-7 * (steps as f64 + 4.0 + sum.abs()) * if act == RELU.0 { 1.0 } else { 3.0 };
+        assert!((got - want).abs() <= bound, "{act:?} {rows}x{steps}x{outputs}: [{at}] {got}, expected {want}");
     }
 }
 
@@ -82,8 +99,27 @@ fn layers_of_odd_sizes_agree_with_double_precision() {
                 [47, 64, 16],
             ] {
                 for weights in [Weights::Float32, Weights::Bfloat16] {
-                    check(&backend(weights), &team, sizes, false);
-                    check(&backend(weights), &team, sizes, true);
+                    check(&backend(weights), &team, sizes, false, RELU);
+                    check(&backend(weights), &team, sizes, true, RELU);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn functions_behind_layers_agree_with_double_precision() {
+    for threads in [1, 3] {
+        let threads = NonZeroUsize::new(threads).expect("a positive number");
+        let team = Team::new(TeamConfig { threads, cpus: None }).expect("threads can be started");
+        for isa in Isa::available() {
+            let backend = |weights| Nnpack::new(&team, NnpackOptions { isa, weights, ..NnpackOptions::default() });
+            // The last size is large enough for several threads.
+            let sizes = [[1, 70, 37], [2, 33, 130], [5, 15, 40], [23, 110, 6], [20, 300, 70]];
+            for (sizes, act) in sizes.into_iter().flat_map(|sizes| FUNCTIONS.map(|act| (sizes, act))) {
+                for weights in [Weights::Float32, Weights::Bfloat16] {
+                    check(&backend(weights), &team, sizes, false, act);
+                    check(&backend(weights), &team, sizes, true, act);
                 }
             }
         }

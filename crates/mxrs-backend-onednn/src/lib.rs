@@ -41,3 +41,4 @@ mod sequence;
 
 pub use backend::{OneDnn, OneDnnConfig};
 pub use cache::CacheCounters;
+pub use library::load_library;

@@ -6,7 +6,22 @@ use mxrs_onednn_sys::result::{self, created};
 use mxrs_onednn_sys::{CpuRuntime, ThreadPool, ThreadPoolHandle, sys};
 use mxrs_sync::Team;
 use mxrs_types::{DType, Result};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Loads oneDNN for the whole process, in a build that loads it at run time: from `file`, or else from the first file that is
+/// found, also in the conda environment in the folder `conda`. A library that is loaded already stays. Without this call,
+/// [`OneDnn::new`](crate::OneDnn::new) loads the first that is found outside of conda.
+///
+/// # Errors
+/// Fails if no file can be loaded, with the reason of each attempt; if another file than `file` is loaded already; or if this
+/// build does not load oneDNN and `file` is given.
+pub fn load_library(file: Option<&Path>, conda: Option<&Path>) -> Result<()> {
+    match file {
+        Some(_) => mxrs_onednn_sys::open(file).map(drop),
+        None => mxrs_onednn_sys::find(conda).map(drop),
+    }
+}
 
 /// The team as a thread pool for oneDNN.
 struct TeamPool(Arc<Team>);

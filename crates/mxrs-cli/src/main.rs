@@ -8,6 +8,7 @@ mod batches;
 mod cmd;
 mod contexts;
 mod exit;
+mod font;
 mod interrupt;
 mod logging;
 mod networks;

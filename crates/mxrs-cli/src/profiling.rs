@@ -106,6 +106,8 @@ pub fn profiled(wanted: Option<&Wanted>, command: impl FnOnce() -> Outcome) -> O
 /// because making one would log the warnings of the settings again.
 fn peaks() -> Outcome<Peaks> {
     let (settings, _) = Settings::from_snapshot(&start::snapshot(None)?)?;
+    // The runtime of the command logs the warning that this returns.
+    settings::limit_instructions(&settings)?;
     let topology = settings::topology(&settings);
     let team = Team::new(settings::team(&settings, physical_cores(), topology.as_ref()))?;
     Ok(Peaks { flops_per_s: peak_flops(&team, PATIENCE), bytes_per_s: peak_bandwidth(&team, PATIENCE) })

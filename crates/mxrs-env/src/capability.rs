@@ -52,6 +52,8 @@ capabilities! {
     OneDnnFeature = "the feature onednn", planned;
     /// The oneDNN backend, compiled in, loaded and switched on.
     OneDnn = "oneDNN", planned;
+    /// The oneDNN backend, whose library is loaded at run time.
+    OneDnnDynamic = "the feature onednn-dynamic", planned;
     /// Kernels for CUDA.
     Cuda = "the CUDA backend", planned;
     /// Kernels of cuDNN.

@@ -5,7 +5,7 @@ use crate::{ALIASES, OneDnnSettings, PoolDevice, PoolSettings, ProfilerSettings,
 use mxrs_types::{Error, PoolKind};
 
 /// Names that tools of the project read. A user who has set them for these tools gets no warning.
-const NAMES_OF_TOOLS: &[&str] = &["MXRS_COMMIT", "MXRS_ONEDNN_CACHE"];
+const NAMES_OF_TOOLS: &[&str] = &["MXRS_COMMIT", "MXRS_ONEDNN_CACHE", "MXRS_SKIPPED_FILE"];
 
 /// The errors of pool settings that contradict each other: under Round the page size must be a power of two, and the cutoff
 /// must not be below it.
@@ -147,6 +147,7 @@ mod tests {
             ("DMLC_WHATEVER", "1"),
             ("MXNET_NONSENSE", ""),
             ("MXRS_ONEDNN_CACHE", "x"),
+            ("MXRS_SKIPPED_FILE", "x"),
         ]);
         assert_eq!(Settings::from_source(&source).unwrap().1, []);
         assert!(warning(&[("MXNET_INT64_TENSOR_SIZE", "1")]).starts_with("unknown variable MXNET_INT64_TENSOR_SIZE"));

@@ -20,6 +20,7 @@ macro_rules! groups {
             old_names: BTreeMap<&'static str, String>,
             data_folder: Option<PathBuf>,
             cache_folder: Option<PathBuf>,
+            conda_folder: Option<PathBuf>,
             place: Option<Place>,
         }
 
@@ -44,6 +45,7 @@ macro_rules! groups {
                     old_names: std::mem::take(&mut resolver.old_names),
                     data_folder: resolver.snapshot.data_folder(),
                     cache_folder: resolver.snapshot.cache_folder(),
+                    conda_folder: resolver.snapshot.conda_folder(),
                     place: Place::of(resolver.snapshot),
                 };
                 // Pool settings that were refused before have their defaults now, so no error about them is reported a
@@ -88,7 +90,7 @@ groups! {
     cudnn: CudnnSettings;
     /// The oneDNN backend.
     onednn: OneDnnSettings;
-    /// Resources that operators share, and the precision of operators.
+    /// Resources that operators share, the precision of operators, and the instruction sets that kernels may use.
     resources: ResourceSettings;
     /// Passes over the graph.
     graph: GraphSettings;
@@ -205,6 +207,11 @@ impl Settings {
             Some(TuningCache::File(path)) => Some(path.clone()),
             None => self.cache_folder.as_ref().map(|folder| folder.join("mxrs").join("tuning.json")),
         }
+    }
+
+    /// The folder of the active conda environment, in which libraries are looked for. `None` if no environment is active.
+    pub fn conda_folder(&self) -> Option<&Path> {
+        self.conda_folder.as_deref()
     }
 
     /// The place of this process among those that a launcher has started. `None` if no launcher is known to have started it.

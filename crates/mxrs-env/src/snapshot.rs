@@ -60,6 +60,11 @@ impl Snapshot {
         self.var(name).map(|home| PathBuf::from(home).join(folder))
     }
 
+    /// The folder of the active conda environment.
+    pub(crate) fn conda_folder(&self) -> Option<PathBuf> {
+        self.var("CONDA_PREFIX").map(PathBuf::from).filter(|folder| folder.is_absolute())
+    }
+
     /// The user's cache folder, for files that can be made again: `$XDG_CACHE_HOME`, `$HOME/.cache`, on macOS
     /// `$HOME/Library/Caches`, on Windows `%LOCALAPPDATA%`. `None` if the variable that names the folder is not set.
     pub(crate) fn cache_folder(&self) -> Option<PathBuf> {

@@ -13,12 +13,12 @@ pub const CALL: &str = "/mxrs.kvstore.v1.Values/Call";
 /// The path of the method `Transfer`.
 pub const TRANSFER: &str = "/mxrs.kvstore.v1.Values/Transfer";
 /// The version of this protocol. A server refuses a worker with another version.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A question of a worker.
 #[derive(Clone, PartialEq, Message)]
 pub struct CallRequest {
-    #[prost(oneof = "Question", tags = "1, 2, 3, 4, 5, 6")]
+    #[prost(oneof = "Question", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
     pub question: Option<Question>,
 }
 
@@ -37,6 +37,10 @@ pub enum Question {
     Snapshot(Snapshot),
     #[prost(message, tag = "6")]
     Leave(Leave),
+    #[prost(message, tag = "7")]
+    NextCollection(NextCollection),
+    #[prost(message, tag = "8")]
+    AwaitStates(AwaitStates),
 }
 
 /// A worker begins to use a server.
@@ -57,6 +61,20 @@ pub struct Join {
     /// The secret text by which a worker proves that it belongs to the job.
     #[prost(string, tag = "7")]
     pub token: String,
+    /// How far the worker is in the collections; `None` if server 0 has not sent it the number of its first one yet.
+    #[prost(message, optional, tag = "8")]
+    pub progress: Option<Progress>,
+}
+
+/// How far a worker is in the collections.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct Progress {
+    /// The number of the collection that the worker makes next, or in which it waits. It has the results of the earlier ones.
+    #[prost(uint64, tag = "1")]
+    pub next: u64,
+    /// As the worker knows, all workers have given their bytes to the collections with smaller numbers than this.
+    #[prost(uint64, tag = "2")]
+    pub complete: u64,
 }
 
 /// A sign of life.
@@ -117,6 +135,21 @@ pub struct Leave {
     pub session: u64,
 }
 
+/// Asks server 0 for the number of the collection in which the worker takes part next. The answer waits until all workers have
+/// joined.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct NextCollection {
+    #[prost(uint64, tag = "1")]
+    pub session: u64,
+}
+
+/// Waits until worker 0 has given the states of the updater, or until an update was made.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct AwaitStates {
+    #[prost(uint64, tag = "1")]
+    pub session: u64,
+}
+
 /// The answer to a [`CallRequest`].
 #[derive(Clone, PartialEq, Message)]
 pub struct CallReply {
@@ -132,7 +165,7 @@ pub struct CallReply {
     /// In the answer to [`Join`]: for each key, the last push of this session that was applied.
     #[prost(message, repeated, tag = "4")]
     pub applied: Vec<Applied>,
-    /// In the answer to [`Join`]: the number of the next [`Collect`].
+    /// In the answer to [`NextCollection`]: the number of the next [`Collect`].
     #[prost(uint64, tag = "5")]
     pub next_collect: u64,
     /// In the answer to [`Collect`]: the bytes of all workers by rank.

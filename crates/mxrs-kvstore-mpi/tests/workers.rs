@@ -15,6 +15,7 @@ use mxrs_kvstore::{Key, KvStore, KvStoreOptions, Value};
 use mxrs_kvstore_mpi::{Abi, MpiOptions, mpi_worker};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use mxrs_storage::{Storage, StorageConfig};
+use mxrs_testkit::skipped;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -46,7 +47,7 @@ fn end_of(command: &mut Command, what: &str) -> Option<(bool, String)> {
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("SKIPPED: {what}: it is not installed ({error})");
+            skipped(what, &format!("it is not installed ({error})"));
             return None;
         }
     };
@@ -89,7 +90,7 @@ fn a_launcher_of_another_library_is_named() {
     let [(openmpi, flags, _), (_, _, mpich)] = FOUND;
     let Some((is_ok, text)) = run(openmpi, flags, mpich, 2, "one_worker") else { return };
     if text.contains("cannot be loaded") {
-        return eprintln!("SKIPPED: {mpich} is not installed");
+        return skipped("a launcher of another library", &format!("{mpich} is not installed"));
     }
     assert!(!is_ok && text.contains("number of workers in MPI: got 1, expected 2"), "{text}");
 }

@@ -107,9 +107,9 @@ impl StoreType {
         self.family == Family::DistAsync
     }
 
-    /// Whether the store takes row-sparse values.
+    /// Whether the store takes row-sparse values. Those of several processes refuse them; in MXNet, they take them.
     pub fn takes_row_sparse(&self) -> bool {
-        matches!(self.family, Family::InProcess | Family::DistSync | Family::DistAsync)
+        self.family == Family::InProcess
     }
 
     /// Whether the store can compress gradients.
@@ -188,13 +188,13 @@ mod tests {
             ("device", Family::InProcess, true, false, true, false, true, true),
             ("local_allreduce_device", Family::InProcess, true, false, true, false, true, true),
             ("nccl", Family::Nccl, false, false, true, false, false, false),
-            ("dist", Family::DistSync, false, true, true, false, true, true),
-            ("dist_sync", Family::DistSync, false, true, true, false, true, true),
-            ("dist_sync_device", Family::DistSync, true, true, true, false, true, true),
-            ("dist_device_sync", Family::DistSync, true, true, true, false, true, true),
-            ("dist_async", Family::DistAsync, false, true, true, true, true, true),
-            ("dist_async_device", Family::DistAsync, true, true, true, true, true, true),
-            ("dist_device_async", Family::DistAsync, true, true, true, true, true, true),
+            ("dist", Family::DistSync, false, true, true, false, false, true),
+            ("dist_sync", Family::DistSync, false, true, true, false, false, true),
+            ("dist_sync_device", Family::DistSync, true, true, true, false, false, true),
+            ("dist_device_sync", Family::DistSync, true, true, true, false, false, true),
+            ("dist_async", Family::DistAsync, false, true, true, true, false, true),
+            ("dist_async_device", Family::DistAsync, true, true, true, true, false, true),
+            ("dist_device_async", Family::DistAsync, true, true, true, true, false, true),
             ("p3", Family::P3, false, true, false, false, false, false),
             ("horovod", Family::Horovod, false, true, false, false, false, false),
             ("byteps", Family::BytePs, false, true, false, false, false, false),

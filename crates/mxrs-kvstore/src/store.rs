@@ -157,6 +157,16 @@ pub trait KvStore: Send + Sync {
         Ok(false)
     }
 
+    /// Waits until worker 0 has given states to the servers that update the values, or until these have made updates. Workers that
+    /// resume call it before their first push: an update would otherwise be made without the states from which worker 0
+    /// resumes. Does nothing if there are no such servers.
+    ///
+    /// # Errors
+    /// Fails if worker 0 neither gives states nor pushes in time, or if a server is lost.
+    fn wait_for_updater_states(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Notes that the training of this worker has failed. Servers then wait for it when it ends, because it may be started again.
     /// Stores without servers do nothing.
     fn fail(&self) {}

@@ -67,6 +67,7 @@ fn facts(n: usize) -> LinkFacts {
     LinkFacts { n, is_direct: ranks.iter().map(|&rank| rank > 0).collect(), ranks }
 }
 
+/// "bits fixed by device order (tree: by the tree)": a guarantee of the store `device`.
 #[test]
 fn tree_sums_follow_the_tree() {
     let context = context();

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{context, on, outs, pull, store, values};
+use common::{KINDS, bits, context, context_of, on, outs, pull, store, values};
 use mxrs_kvstore::{Compression, Key, KvStoreOptions, RowPull, RowSparse, StoreRegistry, Update, Value};
 use mxrs_ndarray::NdArray;
 use mxrs_types::{DType, Device, ErrorKind, Result};
@@ -110,6 +110,88 @@ fn an_updater_is_called_once_per_push_with_all_keys() {
     }
 }
 
+/// "per key: total order of push/pull by the dependency engine; a pull sees the last push": the guarantee of `local` and `device`,
+/// on every engine. (`nccl`, which MXNet names with them, is not built.) The update depends on the order of pushes.
+#[test]
+fn pushes_and_pulls_of_a_key_have_a_total_order() {
+    for kind in KINDS {
+        let context = context_of(kind);
+        for name in STORES {
+            let store = store(&context, name);
+            let one = |id: i32, v: f32| on(&context, id, &[1], &[v]);
+            // stored = 2 * stored + sum, as one task.
+            let updater = |updates: &[Update]| {
+                for Update { sum, stored, .. } in updates {
+                    let Value::Dense(sum) = sum else { panic!("{sum:?}") };
+                    let (from, to) = (sum.clone(), stored.clone());
+                    let engine = stored.engine().clone();
+                    engine.task("update").read(sum.var()).write(stored.var()).push(move |_| {
+                        let (from, to) = (from.as_ptr().cast::<f32>(), to.as_ptr().cast::<f32>());
+                        // SAFETY: both arrays have one float32 element, and this task holds their variables.
+                        unsafe { *to = 2.0 * *to + *from };
+                        Ok(())
+                    })?;
+                }
+                Ok(())
+            };
+            store.set_updater(Box::new(updater)).unwrap();
+            store.init(&[(0.into(), one(0, 1.0)), (1.into(), one(0, 1.0))]).unwrap();
+            let (mut expected, mut pulled) = ([1.0f32; 2], Vec::new());
+            for round in 0..16i32 {
+                let (key, priority) = (round as usize % 2, round * 7 % 5 - 2);
+                store.push(&values(key as i64, &[one(0, round as f32), one(1, 1.0)]), priority).unwrap();
+                expected[key] = 2.0 * expected[key] + round as f32 + 1.0;
+                if round % 3 != 0 {
+                    let out = one(1, f32::NAN);
+                    store.pull(&outs(key as i64, std::slice::from_ref(&out)), -priority).unwrap();
+                    pulled.push((out, expected[key]));
+                }
+            }
+            for (i, (out, expected)) in pulled.iter().enumerate() {
+                assert_eq!(out.to_vec::<f32>().unwrap(), [*expected], "{name} on {kind:?}, pull {i}");
+            }
+        }
+    }
+}
+
+/// "bits fixed by device order": not by which value is ready first. (Another test compares the bits of trees.)
+#[test]
+fn the_order_of_devices_decides_the_bits() {
+    let context = context();
+    let sum = |name: &str, elements: [f32; 3], late: usize| {
+        let store = store(&context, name);
+        store.init(&[("w".into(), on(&context, 0, &[1], &[0.0f32]))]).unwrap();
+        let arrays = [0, 1, 2].map(|id| on(&context, id, &[1], &[0.0f32]));
+        for (i, (array, element)) in arrays.iter().zip(elements).enumerate() {
+            let write = move |bytes: &mut [u8]| {
+                if i == late {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                bytes.copy_from_slice(&element.to_ne_bytes());
+                Ok(())
+            };
+            array.write_later(write).unwrap();
+        }
+        store.push(&values("w", &arrays), 0).unwrap();
+        pull(&context, &*store, "w", &[1])
+    };
+    // In float32, (1e8 + 1) - 1e8 is 0, and (1e8 - 1e8) + 1 is 1. `local` adds the second and the third value first.
+    let (first, middle, last) = ([1.0, 1e8, -1e8], [1e8, 1.0, -1e8], [1e8, -1e8, 1.0]);
+    for (name, elements, expected) in [
+        ("local", first, 1.0),
+        ("local", middle, 0.0),
+        ("local", last, 0.0),
+        ("device", first, 0.0),
+        ("device", middle, 0.0),
+        ("device", last, 1.0),
+    ] {
+        for late in 0..3 {
+            let got = sum(name, elements, late);
+            assert_eq!(bits(&got), bits(&[expected]), "{name}, {elements:?}, value {late} is late: {got:?}");
+        }
+    }
+}
+
 #[test]
 fn pushpull_and_broadcast() {
     let context = context();
@@ -140,6 +222,7 @@ fn rows_are_pushed_and_pulled() {
     let context = context();
     for name in STORES {
         let store = store(&context, name);
+        assert!(store.store_type().takes_row_sparse(), "the type of the store says so too");
         let full: Vec<f32> = (0..10).map(|i| i as f32).collect();
         store.init(&[("e".into(), on(&context, 0, &[5, 2], &full))]).unwrap();
         let pulls = [RowPull { key: "e".into(), ids: vec![4, 1, 4], devices: vec![Device::cpu(1), Device::cpu(0)] }];

@@ -31,8 +31,8 @@ pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     net.softmax(&x)
 }
 
-/// Adds a convolution without bias, a normalization with fixed gamma, and an activation.
-fn convolved(
+/// Adds a convolution without bias, a normalization with fixed gamma, and an activation, as in `inception_v4`.
+pub(crate) fn convolved(
     net: &mut Net,
     name: &str,
     input: &Symbol,

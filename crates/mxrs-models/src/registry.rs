@@ -1,6 +1,9 @@
 //! All networks by name.
 
-use crate::{alexnet, inception_bn, inception_v3, lenet, mlp, mobilenet, residual, resnet, resnet_v1, vgg};
+use crate::{
+    alexnet, densenet, googlenet, inception_bn, inception_resnet_v2, inception_v3, inception_v4, lenet, mlp, mobilenet,
+    mobilenet_v2, residual, resnet, resnet_v1, resnext, squeezenet, vgg,
+};
 use mxrs_graph::Symbol;
 use mxrs_types::{DType, Error, Result, ResultExt};
 
@@ -60,9 +63,10 @@ pub struct Model {
 }
 
 const LARGE: [usize; 3] = [3, 224, 224];
+const LARGER: [usize; 3] = [3, 299, 299];
 const DIGIT: [usize; 3] = [1, 28, 28];
 
-static FAMILIES: [Family; 9] = [
+static FAMILIES: [Family; 16] = [
     Family { name: "alexnet", aliases: &[], layers: &[], image: LARGE, build: alexnet::build },
     Family { name: "vgg", aliases: &[], layers: vgg::LAYERS, image: LARGE, build: vgg::build },
     Family {
@@ -73,16 +77,35 @@ static FAMILIES: [Family; 9] = [
         build: resnet_v1::build,
     },
     Family { name: "resnet", aliases: &[], layers: residual::LAYERS, image: LARGE, build: resnet::build },
+    Family { name: "resnext", aliases: &[], layers: residual::LAYERS, image: LARGE, build: resnext::build },
+    Family { name: "googlenet", aliases: &[], layers: &[], image: LARGE, build: googlenet::build },
     Family { name: "inception-bn", aliases: &[], layers: &[], image: LARGE, build: inception_bn::build },
-    Family { name: "inception-v3", aliases: &[], layers: &[], image: [3, 299, 299], build: inception_v3::build },
+    Family { name: "inception-v3", aliases: &[], layers: &[], image: LARGER, build: inception_v3::build },
+    Family { name: "inception-v4", aliases: &[], layers: &[], image: LARGER, build: inception_v4::build },
+    Family { name: "inception-resnet-v2", aliases: &[], layers: &[], image: LARGE, build: inception_resnet_v2::build },
     Family { name: "mobilenet", aliases: &[], layers: &[], image: LARGE, build: mobilenet::build },
+    Family { name: "mobilenetv2", aliases: &[], layers: &[], image: LARGE, build: mobilenet_v2::build },
+    Family { name: "densenet121", aliases: &[], layers: &[], image: LARGE, build: densenet::build },
+    Family { name: "squeezenet1.1", aliases: &[], layers: &[], image: LARGE, build: squeezenet::build },
     Family { name: "lenet", aliases: &[], layers: &[], image: DIGIT, build: lenet::build },
     Family { name: "mlp", aliases: &[], layers: &[], image: DIGIT, build: mlp::build },
 ];
 
-/// The networks of MXNet's inference benchmark that this crate has, in the order of the benchmark.
-pub const BENCHMARK_NETWORKS: [&str; 8] =
-    ["alexnet", "vgg-16", "resnetv1-50", "resnet-50", "resnet-152", "inception-bn", "inception-v3", "mobilenet"];
+/// The networks of MXNet's inference benchmark, in its order.
+pub const BENCHMARK_NETWORKS: [&str; 12] = [
+    "alexnet",
+    "vgg-16",
+    "resnetv1-50",
+    "resnet-50",
+    "resnet-152",
+    "inception-bn",
+    "inception-v3",
+    "inception-v4",
+    "inception-resnet-v2",
+    "mobilenet",
+    "densenet121",
+    "squeezenet1.1",
+];
 
 /// All families of networks.
 pub fn families() -> &'static [Family] {

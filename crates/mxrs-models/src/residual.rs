@@ -1,4 +1,4 @@
-//! Code that both kinds of residual network (`resnet` and `resnet_v1`) share: the number and width of units, and common
+//! Code that the residual networks (`resnet`, `resnet_v1` and `resnext`) share: the number and width of units, and common
 //! layers.
 
 use crate::net::{Attributes, Flag, Net, Pair};
@@ -6,7 +6,7 @@ use mxrs_graph::Symbol;
 use mxrs_types::{Error, Result};
 use std::fmt::Display;
 
-/// The depths for images larger than 28 pixels.
+/// The depths for large images.
 pub(crate) const LAYERS: &[usize] = &[18, 34, 50, 101, 152, 200, 269];
 
 /// The structure of a residual network: the number of units per stage, the number of channels after the stem (the layers
@@ -20,15 +20,16 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan for a depth, for images of `height` pixels.
+    /// The plan for a depth, for images of `height` pixels. Images of up to `max_small` pixels have a smaller network with
+    /// three stages.
     ///
     /// # Errors
     /// Fails if the network does not have this depth for this image size.
-    pub fn new(network: &str, n_layers: Option<usize>, height: usize) -> Result<Self> {
+    pub fn new(network: &str, n_layers: Option<usize>, height: usize, max_small: usize) -> Result<Self> {
         let n_layers = n_layers.unwrap_or(0);
         let what = || format!("layers of {network} for {height} pixels");
         let has_small_stem = height <= 32;
-        if height <= 28 {
+        if height <= max_small {
             let (per_unit, n_channels, is_bottleneck) =
                 if n_layers >= 164 { (9, vec![16, 64, 128, 256], true) } else { (6, vec![16, 16, 32, 64], false) };
             if n_layers <= 2 || !(n_layers - 2).is_multiple_of(per_unit) {

@@ -9,7 +9,7 @@ use mxrs_types::Result;
 
 pub(crate) fn build(options: &ModelOptions) -> Result<Symbol> {
     let height = options.image.map_or(224, |i| i[1]);
-    let plan = Plan::new("resnetv1", options.n_layers, height)?;
+    let plan = Plan::new("resnetv1", options.n_layers, height, 28)?;
     let mut net = Net::new(options);
     let mut x = net.data(true)?;
     if plan.has_small_stem {

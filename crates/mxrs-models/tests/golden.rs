@@ -1,5 +1,5 @@
-//! Compares every network with MXNet 1.9.1's own example, node by node: operators, names, order, inputs, attributes and all
-//! shapes. `tests/mxnet/check_models.py` wrote the listings to compare with.
+//! Compares every network with MXNet 1.9.1's own example or model zoo, node by node: operators, names, order, inputs,
+//! attributes and all shapes. `tests/mxnet/check_models.py` wrote the listings to compare with.
 
 use mxrs_graph::{Graph, infer_shapes};
 use mxrs_models::{Model, ModelOptions, model};
@@ -32,7 +32,8 @@ fn listing(graph: &Graph, shapes: &[Shape]) -> String {
         let inputs: Vec<String> = node.inputs.iter().map(input).collect();
         let mut attrs: Vec<String> = node.attrs.iter().map(|(k, v)| format!("{k}={v}")).collect();
         attrs.sort();
-        let attrs = if node.is_variable() { String::new() } else { attrs.join(" ") };
+        let is_listed = !node.is_variable() || node.attrs.get("__shape__").is_some();
+        let attrs = if is_listed { attrs.join(" ") } else { String::new() };
         let line = format!("{} {} {} [{}] {attrs}", node.op_name(), node.name, shape.join("x"), inputs.join(","));
         writeln!(text, "{}", line.trim_end()).unwrap();
     }
@@ -102,6 +103,44 @@ fn resnet_v1() {
 #[test]
 fn mobilenet() {
     check("mobilenet", "mobilenet", &ModelOptions::default());
+}
+
+#[test]
+fn mobilenet_v2() {
+    check("mobilenetv2", "mobilenetv2", &ModelOptions::default());
+}
+
+#[test]
+fn googlenet() {
+    check("googlenet", "googlenet", &ModelOptions::default());
+}
+
+#[test]
+fn inception_v4() {
+    check("inception-v4", "inception-v4", &ModelOptions::default());
+}
+
+#[test]
+fn inception_resnet_v2() {
+    check("inception-resnet-v2", "inception-resnet-v2", &ModelOptions::default());
+}
+
+#[test]
+fn resnext() {
+    check("resnext-18", "resnext-18", &ModelOptions::default());
+    check("resnext-50", "resnext-50", &ModelOptions::default());
+    let small = ModelOptions { image: Some([3, 32, 32]), dtype: DType::F16, ..classes(10) };
+    check("resnext-20-32-f16", "resnext-20", &small);
+}
+
+#[test]
+fn densenet() {
+    check("densenet121", "densenet121", &ModelOptions::default());
+}
+
+#[test]
+fn squeezenet() {
+    check("squeezenet1.1", "squeezenet1.1", &classes(10));
 }
 
 #[test]

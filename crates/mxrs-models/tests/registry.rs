@@ -11,6 +11,8 @@ fn every_listed_name_builds() {
     }
     let names: Vec<String> = networks().into_iter().map(|(n, _)| n).collect();
     assert!(BENCHMARK_NETWORKS.iter().all(|b| names.iter().any(|n| n == b)));
+    let is_listed = |name: &str| names.iter().any(|n| n == name);
+    assert!(is_listed("resnext-50") && is_listed("googlenet") && is_listed("mobilenetv2"));
 }
 
 #[test]
@@ -29,12 +31,17 @@ fn wrong_names_and_options_are_refused() {
         assert!(error.contains(words), "{error}: {words}");
     };
     let default = ModelOptions::default();
-    fails("resnext-50", &default, "resnet-50");
+    fails("resnest-50", &default, "resnet-50");
     fails("alexnet-5", &default, "`alexnet-5`");
     fails("resnet", &default, "layers of resnet for 224 pixels");
     fails("resnet-51", &default, "got 51");
     fails("vgg-12", &default, "11, 13, 16 or 19");
     fails("resnet-21", &ModelOptions { image: Some([3, 28, 28]), ..default.clone() }, "6n + 2");
+    // For resnext, images of 32 pixels are small; for resnet, they are large.
+    fails("resnext-51", &ModelOptions { image: Some([3, 32, 32]), ..default.clone() }, "6n + 2");
+    fails("resnet-51", &ModelOptions { image: Some([3, 32, 32]), ..default.clone() }, "269");
     fails("mobilenet", &ModelOptions { image: Some([3, 100, 100]), ..default.clone() }, "multiple of 32");
-    fails("mobilenet", &ModelOptions { dtype: DType::F16, ..default }, "dtype of mobilenet");
+    for name in ["mobilenet", "mobilenetv2", "googlenet", "inception-resnet-v2", "densenet121", "squeezenet1.1"] {
+        fails(name, &ModelOptions { dtype: DType::F16, ..default.clone() }, &format!("dtype of {name}"));
+    }
 }

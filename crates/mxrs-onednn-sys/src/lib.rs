@@ -17,9 +17,10 @@
 //!
 //! - Feature `static`: compiled from the source in `mxrs-onednn-src` and linked. Needs a C++17 compiler and an
 //!   x86-64 target, and takes about eight minutes on two cores, once per target folder.
-//! - Feature `dynamic`: `libdnnl.so.3` is loaded at run time by [`open`]; nothing
-//!   native is built. Such a library usually has its own threads (OpenMP or TBB, see [`Version::cpu_runtime`]); then
-//!   [`ThreadPoolHandle::new`] returns an error. If both features are on, `static` wins.
+//! - Feature `dynamic`: `libdnnl.so.3` is loaded at run time by [`open`] or [`find`], from where the packages of conda-forge
+//!   and Debian put it ([`usual_files`]) or from a file that is named; nothing native is built. Such a library usually has its
+//!   own threads (OpenMP or TBB, see [`Version::cpu_runtime`]); then [`ThreadPoolHandle::new`] returns an error. If both
+//!   features are on, `static` wins.
 //! - Neither feature, the default: everything compiles, [`is_available`] is false, and [`version`] returns the reason.
 //!
 //! Read next: [`result`], which shows how to call oneDNN, then [`threadpool`].
@@ -37,7 +38,7 @@ pub mod result;
 pub mod sys;
 pub mod threadpool;
 
-pub use library::{CpuRuntime, DEFAULT_LIBRARY, Version, is_available, open, version};
+pub use library::{CpuRuntime, DEFAULT_LIBRARY, Version, find, is_available, open, usual_files, version};
 pub use threadpool::{ThreadPool, ThreadPoolHandle};
 
 /// Name of this backend in errors.

@@ -5,7 +5,8 @@
 //! `Reshape`, rounding of pooling windows) are written explicitly. If ONNX cannot express some nodes, the error lists all of
 //! them.
 //!
-//! [`import()`] is the reverse, for the ONNX operators that have a counterpart in mxrs.
+//! [`import()`] is the reverse, for the ONNX operators that have a counterpart in mxrs. [`import_with`] takes sizes that the model
+//! leaves open, and limits on what a small file can ask for.
 //!
 //! This crate contains the correspondence between the operators of `mxrs-ops` and those of ONNX. `mxrs_format::onnx` reads
 //! and writes the files. This crate runs no models.
@@ -37,4 +38,4 @@ mod names;
 mod refusal;
 
 pub use export::{ExportOptions, OPSETS, export, exported_operators};
-pub use import::{Imported, ImportedInput, import, imported_operators};
+pub use import::{ImportOptions, Imported, ImportedInput, import, import_with, imported_operators};

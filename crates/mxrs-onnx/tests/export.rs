@@ -78,6 +78,14 @@ fn every_network_is_exported_and_counts_its_layers() {
         ("resnet-152", 155, 1),
         ("mobilenet", 27, 1),
         ("resnetv1-50", 53, 1),
+        ("resnext-50", 53, 1),
+        ("googlenet", 57, 1),
+        ("inception-v4", 149, 1),
+        ("inception-resnet-v2", 244, 1),
+        ("mobilenetv2", 53, 1),
+        ("densenet121", 120, 1),
+        // Its last convolution is the classifier.
+        ("squeezenet1.1", 26, 0),
     ];
     for (name, n_convolutions, n_dense) in counts {
         let network = model(name, &ModelOptions { n_classes: 10, ..ModelOptions::default() }).unwrap();

@@ -64,7 +64,7 @@ pub use docs::docs_markdown;
 pub use families::quantized::{QuantType, Range};
 pub use families::reduction::ReduceParams;
 pub use families::with_scalar::ScalarParams;
-pub use families::{fused_quantized, window};
+pub use families::{entropy, fused_quantized, window};
 pub use fused::{Fusions, patterns};
 pub use known::{find, known_names, not_built};
 pub use legacy::legacy_name;

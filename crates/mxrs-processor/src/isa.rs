@@ -34,6 +34,27 @@ impl Set {
         #[cfg(target_arch = "x86_64")]
         Self::Avx512,
     ];
+
+    /// The widest set that this processor has, whether or not a [`limit`](crate::limit()) allows it.
+    pub fn of_processor() -> Self {
+        detect()
+    }
+
+    /// The set with this [`name`](Self::name); `None` if mxrs has no kernels for such a set on this architecture.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|set| set.name() == name)
+    }
+
+    /// The set's name in traces, such as `avx512`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => "avx512",
+        }
+    }
 }
 
 impl Isa {
@@ -53,13 +74,7 @@ impl Isa {
 
     /// The set's name in traces, such as `avx512`.
     pub fn name(self) -> &'static str {
-        match self.0 {
-            Set::Portable => "portable",
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => "avx2",
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => "avx512",
-        }
+        self.0.name()
     }
 
     /// The instruction set, for choosing a kernel.
@@ -86,5 +101,14 @@ mod tests {
         let sets = Isa::available();
         assert!(sets.contains(&Isa::best()) && sets.contains(&Isa::PORTABLE));
         assert!(sets.is_sorted());
+    }
+
+    #[test]
+    fn sets_are_found_by_their_names() {
+        for set in Set::ALL {
+            assert_eq!(Set::named(set.name()), Some(*set));
+        }
+        assert_eq!(Set::named("avx1024"), None);
+        assert!(Isa::best().set() <= Set::of_processor());
     }
 }

@@ -20,7 +20,8 @@ pub fn limit(set: Set) -> Result<()> {
         return Ok(());
     }
     let expected = "a limit before the first use of the processor's features, and only one";
-    Err(Error::invalid("limit of instructions", format!("{set:?} after {:?}", got.0), expected))
+    let before = if got.1 { format!("{:?}", got.0) } else { "the first use".to_owned() };
+    Err(Error::invalid("limit of instructions", format!("{set:?} after {before}"), expected))
 }
 
 /// The widest set that kernels may use.

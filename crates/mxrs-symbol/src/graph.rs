@@ -23,8 +23,9 @@ impl<'a> Registry<'a> {
         Self { ops, legacy: |_| None }
     }
 
+    /// The operator of a file. A name of an old release stands for the current operator, even if the old one exists too.
     fn find(&self, name: &str) -> Option<&'a Arc<mxrs_op::OpDef>> {
-        self.ops.find(name).or_else(|| self.ops.find((self.legacy)(name)?))
+        (self.legacy)(name).and_then(|current| self.ops.find(current)).or_else(|| self.ops.find(name))
     }
 }
 

@@ -29,10 +29,16 @@ pub enum Placement {
 
 /// The CPUs for team threads 0, 1, 2, …, or `None` for "do not pin".
 ///
-/// - `permute`: with [`Placement::Compact`], the list is sorted first by this many of the innermost levels. With
-///   [`Placement::Scatter`], this number is `n - 1 - permute` for `n` levels. A level at which all CPUs have the same
-///   position does not count.
-/// - `offset`: position in the list where thread 0 starts.
+/// [`Placement::Compact`] and [`Placement::Scatter`] sort the list by up to three levels: socket, core and hardware thread,
+/// from outer to inner. A level is left out if all CPUs have the same position at it, such as the socket if there is only
+/// one. Let `n` be the number of levels that remain.
+///
+/// - `permute`: with [`Placement::Compact`], the list is sorted by the `permute` innermost levels, starting with the
+///   innermost; CPUs that are equal at these levels are sorted by the other levels, starting with the outermost. A number
+///   above `n - 1` has the same effect as `n - 1`. [`Placement::Scatter`] sorts by `n - 1 - permute` innermost levels in
+///   the same way, or by none if `permute` is larger than `n - 1`. [`Placement::Balanced`] ignores `permute`.
+/// - `offset`: position in the list of the CPU for thread 0. The CPUs before this position move to the end of the
+///   list. An offset that is not below the length of the list is taken modulo the length.
 ///
 /// ```
 /// use mxrs_sync::{Cpu, Topology, affinity::{Placement, cpu_list}};

@@ -12,7 +12,8 @@ pub enum Rank {
     /// The list of fork guards: locked from before the first hook of a fork until after the last one, so its rank is
     /// the outermost; see [`crate::fork`].
     Fork = 0,
-    /// Start and stop of the engine: held from the last push to the end of the workers.
+    /// Start and stop of an engine. A thread that stops the engine holds this lock until all workers have ended, so no other
+    /// thread can start the engine meanwhile. The lock for creating the streams of a GPU has the same rank.
     EngineLifecycle = 10,
     /// The list of an engine's buffers of collected tasks.
     EngineBulks = 12,

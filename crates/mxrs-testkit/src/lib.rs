@@ -1,5 +1,5 @@
 //! Tools for tests of kernels: tolerances, comparison, seeded inputs, the [`conformance`] runner, and checks of declared
-//! [`gradient`]s.
+//! [`gradient`]s. All tests may report by [`skipped`] what they leave out.
 //!
 //! The runner takes any [`mxrs_op::Backend`] and any [`mxrs_op::OpDef`], runs the operator's samples on the backend and
 //! on the reference kernel, and reports differences. This crate does not know concrete operators, graphs or vendor
@@ -34,10 +34,12 @@ pub mod conformance;
 pub mod fill;
 pub mod gradient;
 mod run_kernel;
+mod skips;
 pub mod tolerance;
 
 pub use aligned::AlignedBuffer;
 pub use compare::{Mismatch, compare};
 pub use fill::{Seeded, fill_input, fill_inputs};
 pub use run_kernel::run_kernel;
+pub use skips::skipped;
 pub use tolerance::Tolerance;

@@ -21,6 +21,7 @@ use mxrs_train::{
 use mxrs_types::{DType, Error, Result};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A server that updates values as `mxrs_train::server_updater` does.
 struct World {
@@ -33,6 +34,8 @@ struct World {
 struct State {
     values: Vec<(Key, NdArray)>,
     updater: Option<Box<dyn ServerUpdater>>,
+    /// Whether worker 0 has set states, or an update was made.
+    has_states: bool,
     /// Whether a worker has reported that it failed.
     has_failed: bool,
 }
@@ -52,6 +55,7 @@ impl World {
             let (key, sum, stored) = (request.key.key.clone(), Value::Dense(sum), stored.clone());
             let update = Update { key, sum, stored, part: None, priority: 0 };
             state.updater.as_mut().unwrap().update(&[update])?;
+            state.has_states = true;
         }
         if request.wants_value { Ok(vec![stored.read_bytes(<[u8]>::to_vec)?]) } else { Ok(Vec::new()) }
     }
@@ -120,7 +124,20 @@ impl Servers for Way {
         let mut state = self.world.state.lock();
         let served = |(key, value): &(Key, NdArray)| ServedValue { key: key.clone(), value: value.clone(), part: None };
         let values: Vec<ServedValue> = state.values.iter().map(served).collect();
-        state.updater.as_mut().unwrap().set_states(&values, states)
+        state.updater.as_mut().unwrap().set_states(&values, states)?;
+        state.has_states = true;
+        Ok(())
+    }
+
+    fn wait_for_updater_states(&self) -> Result<()> {
+        let since = Instant::now();
+        while !self.world.state.lock().has_states {
+            if since.elapsed() > Duration::from_secs(60) {
+                return Err(Error::invalid("states of the updater", "none", "those that worker 0 sets"));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
     }
 
     fn fail(&self) {
@@ -259,6 +276,54 @@ fn servers_begin_with_the_checkpoint_from_which_a_training_resumes() {
         resumed(&parts, 2, given).unwrap();
         assert!(resumed(&parts, 4, given).unwrap() == expected, "other weights; an optimizer is given: {given}");
     }
+}
+
+/// Worker 1 is ready to push before worker 0 has restored the checkpoint. The servers must get the states of the checkpoint all
+/// the same, and no update may be made without them.
+#[test]
+fn servers_have_the_states_of_the_checkpoint_before_the_first_push() {
+    let dir = tempfile::tempdir().unwrap();
+    let prefix = dir.path().join("net");
+    resumed(&prefix, 1, true).unwrap();
+    let saved = || mxrs_train::resume::newest(&prefix).unwrap().unwrap();
+    let begin = |world: &Arc<World>, rank: usize| {
+        let mut module = bound(None);
+        module.set_params(&saved().1).unwrap();
+        let store = store(module.context(), world, rank, 2);
+        module.init_optimizer_with(sgd(0.1, 0.9), &StoreOptions::new(store)).unwrap();
+        module
+    };
+    let restore = |module: &mut Module| {
+        let (state, params) = saved();
+        module.restore(&state, &params).unwrap();
+    };
+    let step = |module: &mut Module| {
+        module.forward_backward(batch(&mut iter(1, 16, 8, 3))).unwrap();
+        module.update().unwrap();
+        drop(bits(module));
+    };
+    let train = |is_late: bool| {
+        let world = World::new();
+        let mut first = begin(&world, 0);
+        if !is_late {
+            restore(&mut first);
+        }
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| {
+                let mut second = begin(&world, 1);
+                restore(&mut second);
+                step(&mut second);
+            });
+            if is_late {
+                std::thread::sleep(Duration::from_millis(500));
+                restore(&mut first);
+            }
+            second.join().unwrap();
+        });
+        step(&mut first);
+        world.values()
+    };
+    assert!(train(true) == train(false), "other weights");
 }
 
 /// A worker whose training fails reports this to the servers. They wait for it then, because it may be started again.

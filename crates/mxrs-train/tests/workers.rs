@@ -4,18 +4,26 @@
 
 mod common;
 
-use common::{Net, context, fit_options, options};
+use common::{Net, array, context, fit_options, numbers, options};
+use half::f16;
 use mxrs_data::{DataIter, NdArrayIter};
+use mxrs_exec::{BackwardOptions, BindOptions, GradReq, Imperative, autograd};
 use mxrs_format::{Dense, Tensor};
 use mxrs_graph::{Graph, Symbol};
 use mxrs_kvstore::dist::{DistSync, Group, GroupOptions, local_workers};
 use mxrs_kvstore::{Compression, KvStore, KvStoreOptions};
+use mxrs_ndarray::{ArrayContext, NdArray};
+use mxrs_op::Attrs;
+use mxrs_optim::Sgd;
 use mxrs_train::callback::Callbacks;
 use mxrs_train::metric::create;
-use mxrs_train::{CheckpointOptions, FitOptions, KvStoreChoice, Module};
+use mxrs_train::{CheckpointOptions, FitOptions, KvStoreChoice, Module, StoreOptions, Trainer};
 use mxrs_types::{Device, Result};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Examples in a batch of one worker.
 const ROWS: usize = 4;
@@ -256,4 +264,143 @@ fn epochs_of_different_lengths_are_refused() {
         fit(&mut module, &mut train, store.into(), &CASE).unwrap_err().to_string()
     });
     assert!(errors.iter().all(|error| error.contains("worker 1") && error.contains("9 batches")), "{errors:?}");
+}
+
+/// Number of elements of the parameter in the tests of a [`Trainer`].
+const N: usize = 50;
+/// Examples in a step of all workers, for the tests of a [`Trainer`].
+const EXAMPLES: usize = 12;
+
+type HostOf = (ArrayContext, BindOptions);
+
+/// A store of this worker that divides the parameter among all workers.
+fn store_of(name: &str, host: &HostOf, group: &Arc<Group>) -> Arc<dyn KvStore> {
+    let options = KvStoreOptions { big_array_elements: 5, slice_elements: 7, ..KvStoreOptions::default() };
+    Arc::new(DistSync::new(name.parse().unwrap(), &host.0, &options, group).unwrap())
+}
+
+/// These gradients, added one after another.
+fn added(gradients: impl Iterator<Item = Vec<f32>>) -> Vec<f32> {
+    let add = |mut sum: Vec<f32>, next: Vec<f32>| {
+        sum.iter_mut().zip(next).for_each(|(sum, next)| *sum += next);
+        sum
+    };
+    gradients.reduce(add).expect("at least one gradient")
+}
+
+/// "gradient accumulation without synchronisation (MXNet's `grad_req="add"` and `update_on_kvstore=False`)": each worker adds the
+/// gradients of its micro-batches, and one push for each step gives the bits of one process that adds the same micro-batches
+/// in the order of ranks.
+#[test]
+fn accumulated_gradients_are_exchanged_once_for_each_step() {
+    const MICRO_BATCHES: u64 = 3;
+    const STEPS: u64 = 3;
+    let n_workers = 3;
+    let factors = |rank: usize, step: u64, i: u64| numbers(1 + rank as u64 * 1000 + step * 10 + i, N);
+    let of_worker = |rank: usize, step: u64| added((0..MICRO_BATCHES).map(|i| factors(rank, step, i)));
+    let sgd = Sgd { lr: 0.1, momentum: 0.9, ..Sgd::default() };
+    let expected = {
+        let host = (context(), options());
+        let (nd, weight) = (Imperative::new(&host.0, &host.1).unwrap(), array(&host.0, [N], &numbers(99, N)));
+        let mut trainer = Trainer::new(&nd, &[("w", &weight)], sgd.clone()).unwrap();
+        for step in 0..STEPS {
+            let sum = added((0..n_workers).map(|rank| of_worker(rank, step)));
+            autograd::grad_of(&weight).unwrap().copy_from(&sum).unwrap();
+            trainer.step(EXAMPLES).unwrap();
+        }
+        weight.to_vec::<f32>().unwrap()
+    };
+    for (name, on_store) in [("dist_sync", false), ("dist_sync", true), ("p3", false), ("horovod", false)] {
+        // The number of steps for which workers 0 and 1 have all their gradients.
+        let n_ready = AtomicU64::new(0);
+        let results = on_workers(n_workers, |group| {
+            let (rank, host) = (group.rank(), (context(), options()));
+            let (nd, weight) = (Imperative::new(&host.0, &host.1).unwrap(), array(&host.0, [N], &numbers(99, N)));
+            nd.attach_grad(&weight, GradReq::Add).unwrap();
+            let gradient = autograd::grad_of(&weight).unwrap();
+            let store = StoreOptions::new(store_of(name, &host, &group));
+            let store = StoreOptions { update_on_kvstore: Some(on_store), ..store };
+            let mut trainer = Trainer::on_devices(&nd, &host, &[("w", &[&weight][..])], sgd.clone(), &store).unwrap();
+            for step in 0..STEPS {
+                // Worker 2 has no gradient yet when the others have theirs, so nothing was exchanged for them.
+                let since = Instant::now();
+                while rank == 2 && n_ready.load(Ordering::SeqCst) < 2 * (step + 1) {
+                    assert!(since.elapsed() < Duration::from_secs(100), "{name}: a gradient waits for other workers");
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                gradient.copy_from(&[0.0f32; N]).unwrap();
+                for i in 0..MICRO_BATCHES {
+                    let factors = array(&host.0, [N], &factors(rank, step, i));
+                    let product = {
+                        let _record = autograd::record();
+                        nd.invoke("elemwise_mul", &Attrs::default(), &[&weight, &factors]).unwrap().remove(0)
+                    };
+                    nd.backward(&[&product], &[], BackwardOptions::default()).unwrap();
+                }
+                assert_eq!(gradient.to_vec::<f32>().unwrap(), of_worker(rank, step), "{name}, worker {rank}");
+                if rank != 2 {
+                    n_ready.fetch_add(1, Ordering::SeqCst);
+                }
+                trainer.step(EXAMPLES).unwrap();
+            }
+            weight.to_vec::<f32>().unwrap()
+        });
+        for (rank, got) in results.iter().enumerate() {
+            let is_equal = got.iter().zip(&expected).all(|(got, expected)| got.to_bits() == expected.to_bits());
+            assert!(is_equal, "{name}, on the store: {on_store}, worker {rank}");
+        }
+    }
+}
+
+/// Trains a parameter in float16 by steps that are smaller than the distance between two such numbers. The gradients of these
+/// workers are on devices of this process, one for each.
+fn train_in_half(ranks: Range<usize>, host: &HostOf, store: &StoreOptions, multi_precision: bool) -> Vec<f32> {
+    let nd = Imperative::new(&host.0, &host.1).unwrap();
+    let first: Vec<f16> = (0..N).map(first_in_half).collect();
+    let weight = |id: usize| NdArray::from_slice_on(&host.0, [N], &first, Device::cpu(id as u32)).unwrap();
+    let weights: Vec<NdArray> = (0..ranks.len()).map(weight).collect();
+    let copies: Vec<&NdArray> = weights.iter().collect();
+    let sgd = Sgd { lr: 4e-4, multi_precision, ..Sgd::default() };
+    let mut trainer = Trainer::on_devices(&nd, host, &[("w", &copies[..])], sgd, store).unwrap();
+    for _ in 0..30 {
+        for (rank, weight) in ranks.clone().zip(&weights) {
+            let gradient: Vec<f16> = (0..N).map(|i| f16::from_f32(0.25 + ((7 * rank + i) % 5) as f32 / 16.0)).collect();
+            autograd::grad_of(weight).unwrap().copy_from(&gradient).unwrap();
+        }
+        trainer.step(3).unwrap();
+    }
+    weights[0].to_vec::<f16>().unwrap().into_iter().map(f16::to_f32).collect()
+}
+
+/// The weight before the first step.
+fn first_in_half(i: usize) -> f16 {
+    f16::from_f32(0.625 + i as f32 / 256.0)
+}
+
+/// "Multi-precision: fp32 master copy, gradients cast to fp32 before summing, cast back for pulls." Here the owners of elements
+/// have the master copy, and gradients are cast after the sum: it is the sum in float16 of the store `device`.
+#[test]
+fn owners_keep_a_master_copy_of_weights_in_float16() {
+    let n_workers = 3;
+    for on_store in [true, false] {
+        for multi_precision in [true, false] {
+            let of = |store: StoreOptions| StoreOptions { update_on_kvstore: Some(on_store), ..store };
+            let host = (context(), options());
+            let expected = train_in_half(0..n_workers, &host, &of(StoreOptions::new("device")), multi_precision);
+            let results = on_workers(n_workers, |group| {
+                let (rank, host) = (group.rank(), (context(), options()));
+                let store = of(StoreOptions::new(store_of("dist_sync", &host, &group)));
+                train_in_half(rank..rank + 1, &host, &store, multi_precision)
+            });
+            for (rank, got) in results.iter().enumerate() {
+                assert_eq!(got, &expected, "worker {rank}, on the store: {on_store}");
+            }
+            // The mean gradient is 1/3 to 5/12, so 30 steps are 0.004 to 0.005. One step is less than half the distance between
+            // two numbers, 1/2048, so it is lost without a master copy.
+            let moved: Vec<f32> = (0..N).map(|i| first_in_half(i).to_f32() - expected[i]).collect();
+            let range =
+                if multi_precision { 0.004 - 1.0 / 2048.0..0.005 + 1.0 / 2048.0 } else { 0.0..f32::MIN_POSITIVE };
+            assert!(moved.iter().all(|moved| range.contains(moved)), "{multi_precision}: {moved:?}");
+        }
+    }
 }

@@ -23,7 +23,13 @@ pub(crate) fn capabilities(
         true => Ok(()),
         false => Err(", which this build is without".to_owned()),
     };
-    let onednn = match backends.absent.iter().find(|absent| absent.name == "onednn") {
+    let absent = backends.absent.iter().find(|absent| absent.name == "onednn");
+    let dynamic = match absent {
+        _ if !Backends::LOAD_ONEDNN => Err(", which this build is without".to_owned()),
+        Some(absent) => Err(format!(": {}", absent.reason)),
+        None => Ok(()),
+    };
+    let onednn = match absent {
         Some(absent) => Err(format!(": {}", absent.reason)),
         None if settings.onednn.enabled => Ok(()),
         None => Err(", which MXNET_ONEDNN_ENABLED=0 switches off".to_owned()),
@@ -41,6 +47,7 @@ pub(crate) fn capabilities(
         (Capability::Fork, fork),
         (Capability::OneDnnFeature, feature),
         (Capability::OneDnn, onednn),
+        (Capability::OneDnnDynamic, dynamic),
     ])
 }
 

@@ -46,8 +46,8 @@ pub mod format {
     #[cfg(feature = "onnx")]
     pub use mxrs_format::onnx;
     pub use mxrs_format::{
-        AlignedBytes, ArrayFile, AtomicFile, Checkpoint, Csr, Dense, Limits, Loaded, Options, RowSparse, Tensor,
-        Warnings, npy, npz, params, pickle, read_file, recordio, safetensors, tuning, write_atomically,
+        AlignedBytes, ArrayFile, Arrays, AtomicFile, Checkpoint, Csr, Dense, Limits, Loaded, Options, RowSparse,
+        Tensor, Warnings, npy, npz, params, pickle, read_file, recordio, safetensors, tuning, write_atomically,
     };
 }
 
@@ -86,7 +86,7 @@ pub mod ndarray {
 /// ONNX models from graphs and back: the crate `mxrs-onnx`.
 #[cfg(feature = "onnx")]
 pub mod onnx {
-    pub use mxrs_onnx::{ExportOptions, Imported, OPSETS, export, import};
+    pub use mxrs_onnx::{ExportOptions, ImportOptions, Imported, ImportedInput, OPSETS, export, import, import_with};
 }
 
 /// What an operator, a kernel and a backend are, for programs that add one: the crate `mxrs-op`.

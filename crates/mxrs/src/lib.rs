@@ -30,11 +30,11 @@
 //! | `grpc` | servers that keep and update values, for the store `dist_async`; needs `train` |
 //! | `models` | the networks of MXNet's examples, and initial values |
 //! | `train` | optimizers, the module and its loop, metrics, checkpoints; needs `data`, `kvstore` and `models` |
-//! | `onnx` | ONNX models from graphs and back |
+//! | `onnx` | ONNX models: from graphs and back, and run with named inputs of any type |
 //! | `profiler` | the profiler: traces, tables and reports of where time and memory go |
 //! | `quantize` | quantization of trained networks |
 //! | `onednn` | kernels of oneDNN, compiled from source by a C++ compiler |
-//! | `onednn-dynamic` | the same kernels from a `libdnnl.so.3` that is found at run time |
+//! | `onednn-dynamic` | the same kernels from a `libdnnl.so.3` that is found at run time, or that `MXRS_ONEDNN_LIB` names |
 //!
 //! Without oneDNN, float32 inference uses kernels of mxrs. Fully-connected layers in training and products of 8-bit integers
 //! then run on the slow reference kernels, and a warning says so.
@@ -82,6 +82,8 @@ mod exports;
 mod image_team;
 mod later;
 mod model;
+#[cfg(feature = "onnx")]
+mod onnx_model;
 mod partitioning;
 mod predictor;
 pub mod prelude;
@@ -96,6 +98,7 @@ mod stores;
 #[cfg(feature = "train")]
 mod training;
 mod tuning;
+mod typed;
 
 pub use backends::{AbsentBackend, Backends, LoadedBackend};
 pub use capabilities::env_page;
@@ -119,6 +122,8 @@ pub use model::{BoundModel, Model};
 #[doc(inline)]
 pub use mxrs_ops::layers;
 pub use mxrs_types::{Error, Result};
+#[cfg(feature = "onnx")]
+pub use onnx_model::{BoundOnnxModel, OnnxInput, OnnxModel};
 pub use predictor::Predictor;
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use settings::{Weights, Winograd};

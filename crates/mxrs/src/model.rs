@@ -11,7 +11,7 @@ use mxrs_ndarray::{ArrayMemory, NdArray};
 use mxrs_storage::return_freed_heap;
 use mxrs_symbol::{Registry, SymbolFile, graph_from_file};
 use mxrs_trace::api_call;
-use mxrs_types::{Device, Error, Result, ResultExt, Shape};
+use mxrs_types::{DType, Device, Error, Result, ResultExt, Shape};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub struct Model {
     runtime: Runtime,
     graph: Arc<Graph>,
     params: IndexMap<String, NdArray>,
+    /// Element types of inputs, by name. The other inputs are inferred, or float32.
+    pub(crate) dtypes: Vec<(String, DType)>,
     /// The device of the parameters, and of what is bound from the model, except for groups.
     device: Device,
     /// The devices of groups of nodes.
@@ -156,8 +158,8 @@ impl Model {
             tracing::warn!("the graph has no variables for the parameters {}", unused.join(", "));
         }
         let (runtime, graph, packed) = (runtime.clone(), Arc::new(graph), PackedStore::new());
-        let (device, groups) = (Device::cpu(0), IndexMap::new());
-        Ok(Self { runtime, graph, params: arrays, device, groups, packed })
+        let (dtypes, device, groups) = (Vec::new(), Device::cpu(0), IndexMap::new());
+        Ok(Self { runtime, graph, params: arrays, dtypes, device, groups, packed })
     }
 
     /// The same model with its parameters on `device`, where networks that are bound from it run. It shares the arrays of
@@ -253,8 +255,8 @@ impl Model {
         let _call = api_call("Model::bind");
         let shapes = || inputs.iter().map(|(name, shape)| format!("`{name}` {shape}")).collect::<Vec<_>>().join(", ");
         let packed = Some(self.packed.clone());
-        let (device, groups) = (self.device, self.groups.clone());
-        let options = BindOptions { device, groups, packed, ..self.runtime.bind_options() };
+        let (dtypes, device, groups) = (self.dtypes.clone(), self.device, self.groups.clone());
+        let options = BindOptions { dtypes, device, groups, packed, ..self.runtime.bind_options() };
         let executor = Executor::bind(&self.graph, self.runtime.arrays(), inputs, &self.params, &options);
         // Tuning results are stored even if binding the rest of the network failed.
         if let Err(error) = self.runtime.keep_kernels() {
@@ -355,7 +357,7 @@ fn lender(runtime: &Runtime, may_be_late: bool) -> Lender {
     })
 }
 
-fn log_file_warnings(path: &Path, warnings: &[String]) {
+pub(crate) fn log_file_warnings(path: &Path, warnings: &[String]) {
     for warning in warnings {
         tracing::warn!("{}: {warning}", path.display());
     }
@@ -369,6 +371,7 @@ pub struct BoundModel {
 impl BoundModel {
     /// Copies the inputs (row-major, float32) into their arrays, runs the network and returns its outputs. Reading an output
     /// waits for the run and returns its error. The next run overwrites the same output arrays.
+    /// [`Self::forward_tensors`] takes inputs of any element type.
     ///
     /// # Errors
     /// Returns an error if the graph does not have an input, or if the length of the data differs from the shape of the

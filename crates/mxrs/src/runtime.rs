@@ -150,18 +150,19 @@ impl RuntimeBuilder {
     /// Builds the runtime, and logs each warning of the settings once.
     ///
     /// # Errors
-    /// Returns an error if an environment variable has an invalid value, if an operator has the name of another one, if the
-    /// backend of [`Self::only_backend`] is absent, if a [device](Self::device) cannot be used or is registered twice, if two
-    /// key-value stores that were added have the same name, if the trace of `MXNET_PROFILER_AUTOSTART` cannot be written, or if
-    /// the system refuses threads or memory. With [`Self::search_kernels`],
-    /// also fails if an environment variable forbids the search.
+    /// Returns an error if an environment variable has a value that is invalid or comes too late, if an operator has the name
+    /// of another one, if the backend of [`Self::only_backend`] is absent, if a [device](Self::device) cannot be used or is
+    /// registered twice, if two key-value stores that were added have the same name, if the trace of `MXNET_PROFILER_AUTOSTART`
+    /// cannot be written, or if the system refuses threads or memory. A [search](Self::search_kernels) may be forbidden, too.
     pub fn build(self) -> Result<Runtime> {
         let Self { settings, extra, devices, operators, only, winograd, weights, search, .. } = self;
-        let (settings, warnings) = match settings {
+        let (settings, mut warnings) = match settings {
             SettingsFrom::Process => Settings::from_source(&OsSource)?,
             SettingsFrom::Snapshot(snapshot) => Settings::from_snapshot(&snapshot)?,
             SettingsFrom::Given(settings) => (*settings, Vec::new()),
         };
+        // The limit comes before everything that chooses kernels by what the processor has.
+        warnings.extend(settings::limit_instructions(&settings)?);
         #[cfg(feature = "profiler")]
         crate::profiling::apply(&settings)?;
         let topology = settings::topology(&settings);

@@ -8,9 +8,11 @@ use mxrs_graph::PlanOptions;
 #[cfg(feature = "kvstore")]
 use mxrs_kvstore::{KvStoreOptions, tree::TreeOptions};
 use mxrs_ndarray::{RandomCopies, ResourceCounts, TempSpaceCounts};
+use mxrs_processor::Set;
 use mxrs_storage::{PoolConfig, StorageConfig};
 use mxrs_sync::affinity::{Placement, core_of, cpu_list, usable_places};
 use mxrs_sync::{TeamConfig, Topology};
+use mxrs_types::{Error, ErrorKind, Result};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -49,6 +51,26 @@ pub(crate) fn nnpack(settings: &Settings, winograd: Winograd, weights: Weights) 
         Weights::Bfloat16 => own::Weights::Bfloat16,
     };
     NnpackOptions { threads, winograd: is_fast, fourier: is_fast, accuracy, weights, ..NnpackOptions::default() }
+}
+
+/// Limits this process to the instructions that `MXRS_ISA` names. Returns a warning if the processor does not have them, in
+/// which case nothing is limited. Building a runtime calls this. A program that asks what the processor has, or measures
+/// it, before it builds a runtime calls this first.
+///
+/// # Errors
+/// Fails if the process already uses other instructions.
+pub fn limit_instructions(settings: &Settings) -> Result<Option<Warning>> {
+    const NAME: &str = "MXRS_ISA";
+    let Some(wanted) = settings.resources.isa else { return Ok(None) };
+    let widest = Set::of_processor();
+    let Some(set) = Set::named(wanted.word()).filter(|set| *set <= widest) else {
+        let why = format!("the widest instructions that mxrs has kernels for on this processor are {}", widest.name());
+        return Ok(settings.inert_warning(NAME, &why));
+    };
+    mxrs_processor::limit(set).map(|()| None).map_err(|_| {
+        let expected = "the value that the first runtime of this process had: later ones cannot change it";
+        Error::new(ErrorKind::Env { name: NAME.into(), value: wanted.word().into(), expected: expected.into() })
+    })
 }
 
 /// Configuration of the engine: its type and its workers.

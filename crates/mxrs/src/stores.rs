@@ -49,12 +49,12 @@ impl RuntimeBuilder {
 }
 
 impl Runtime {
-    /// Creates the key-value store of this name: `local`, `device`, `dist_sync`, `p3`,
+    /// Creates the key-value store of this name: `local`, `device`, `dist_sync`, `p3`, `horovod`,
     /// `dist_async` (with the feature `grpc`), an alias of them, or the name of a store
     /// that [`RuntimeBuilder::kvstore`] added.
     ///
-    /// The stores `dist_sync` and `p3` connect processes that a launcher has started, such as `mxrs launch` or `mpirun`. The
-    /// first of them connects this process to the others, and waits for them.
+    /// The stores `dist_sync`, `p3` and `horovod` connect processes that a launcher has started, such as `mxrs launch` or
+    /// `mpirun`. The first of them connects this process to the others, and waits for them.
     ///
     /// ```
     /// use mxrs::Runtime;

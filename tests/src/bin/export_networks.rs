@@ -14,7 +14,7 @@ use mxrs::{Model, Runtime};
 use mxrs_tests::{parameter, uniform};
 use std::path::Path;
 
-const NETWORKS: [&str; 10] = [
+const NETWORKS: [&str; 17] = [
     "lenet",
     "mlp",
     "alexnet",
@@ -25,6 +25,13 @@ const NETWORKS: [&str; 10] = [
     "resnet-152",
     "resnetv1-50",
     "mobilenet",
+    "resnext-50",
+    "googlenet",
+    "inception-v4",
+    "inception-resnet-v2",
+    "mobilenetv2",
+    "densenet121",
+    "squeezenet1.1",
 ];
 const SEED: u64 = 20;
 const BATCH: usize = 2;

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, bail};
 use super::{doc, fmt, generate, lint, tidy};
 use crate::failures::Failures;
 use crate::session::{Kernels, Session};
+use crate::skips::Skips;
 use crate::steps::Steps;
 use crate::tally::Tally;
 
@@ -94,11 +95,12 @@ impl Step {
 }
 
 /// Runs the steps and prints `N passed, M failed` as the last line. Steps that need oneDNN are left out, and named, if the
-/// session cannot build it.
+/// session cannot build it. What tests leave out on this machine is named too.
 ///
 /// # Errors
 /// Fails if a step fails.
 pub fn run(session: &Session, suite: &[Step], on_failure: OnFailure) -> Result<()> {
+    Skips::clear(&session.target_dir())?;
     let can_build = session.kernels == Kernels::OneDnn;
     let (suite, skipped): (Vec<Step>, Vec<Step>) = suite.iter().partition(|step| can_build || !step.needs_onednn());
     let mut steps = Steps::new(suite.len());
@@ -120,6 +122,7 @@ pub fn run(session: &Session, suite: &[Step], on_failure: OnFailure) -> Result<(
     for step in skipped {
         eprintln!("skipped, since oneDNN cannot be compiled here: {}", step.title());
     }
+    eprint!("{}", Skips::read(&session.target_dir()));
     eprintln!("finished in {}", steps.elapsed());
     println!("{tally}");
     if !failed.is_empty() {

@@ -7,6 +7,7 @@
 
 use crate::convolve::{Convolve, Operands, part};
 use crate::dispatch::for_each_set;
+use crate::functions::Apply;
 use crate::gemm::element::Element;
 use crate::gemm::lanes::Lanes;
 use crate::options::Weights;
@@ -44,6 +45,8 @@ pub struct DenseProblem {
 pub struct Dense {
     problem: DenseProblem,
     kernel: Kernel,
+    /// The function that is applied to the outputs.
+    function: Option<Apply>,
     threads: usize,
 }
 
@@ -57,7 +60,12 @@ impl Dense {
             Weights::Float32 => kernel::<f32>(isa),
             Weights::Bfloat16 => kernel::<bf16>(isa),
         };
-        Self { problem, kernel, threads }
+        Self { problem, kernel, function: None, threads }
+    }
+
+    /// Returns this layer with a function that is applied to its outputs.
+    pub fn with_function(self, function: Option<Apply>) -> Self {
+        Self { function, ..self }
     }
 }
 
@@ -79,8 +87,16 @@ impl Convolve for Dense {
             let outputs = tiles.start * OUTPUTS..(tiles.end * OUTPUTS).min(outputs);
             // SAFETY: `outputs` ends at most at `self.problem.outputs`, and `part` gives each thread different tiles,
             // so no output is written twice. `new` chose the kernel for `isa`, which this processor has. The caller
-            // promises the operands.
-            unsafe { (self.kernel)(&self.problem, operands, outputs) }
+            // promises the operands. The function gets the outputs of one row that this thread has just written.
+            unsafe {
+                (self.kernel)(&self.problem, operands, outputs.clone());
+                if let Some(apply) = self.function {
+                    for row in 0..rows {
+                        let first = operands.dst.add(row * self.problem.outputs + outputs.start);
+                        apply.apply_to_row(first, outputs.len());
+                    }
+                }
+            }
         });
         Ok(())
     }

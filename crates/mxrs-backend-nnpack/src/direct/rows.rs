@@ -8,6 +8,7 @@ use super::dense::DenseProblem;
 use super::product::ProductConv;
 use crate::convolve::{Convolve, Operands, part};
 use crate::epilogue::Bounds;
+use crate::functions::Apply;
 use crate::layouts::BLOCK;
 use crate::options::Weights;
 use crate::problem::ConvProblem;
@@ -23,6 +24,8 @@ const SMALL: usize = 1 << 14;
 pub struct DenseProduct {
     problem: DenseProblem,
     product: ProductConv,
+    /// The function that is applied to the outputs.
+    function: Option<Apply>,
     threads: usize,
 }
 
@@ -45,7 +48,13 @@ impl DenseProduct {
             dilate: (1, 1),
             data: Data::Blocks,
         };
-        Self { problem, product: ProductConv::new(line, isa, threads).with_weights(weights, isa), threads }
+        let product = ProductConv::new(line, isa, threads).with_weights(weights, isa);
+        Self { problem, product, function: None, threads }
+    }
+
+    /// Returns this layer with a function that is applied to its outputs.
+    pub fn with_function(self, function: Option<Apply>) -> Self {
+        Self { function, ..self }
     }
 
     /// Number of values of the data in blocks.
@@ -119,16 +128,25 @@ impl Convolve for DenseProduct {
         }
         self.for_blocks(outputs, team, &|block| {
             let n = BLOCK.min(outputs - block * BLOCK);
-            for row in 0..rows {
-                let at = row * outputs + block * BLOCK;
-                // SAFETY: `row < rows` and `block * BLOCK + n <= outputs`, so `from + i` lies in the result and
-                // `at + i` in the output. `part` gives each block of columns to one thread. The sum may be the output,
-                // because each value is read before its address is written.
-                unsafe {
-                    let from = result.at((block * rows + row) * BLOCK);
+            let from = |row: usize| (block * rows + row) * BLOCK;
+            let at = |row: usize| row * outputs + block * BLOCK;
+            // SAFETY: `row < rows` and `block * BLOCK + n <= outputs`, so `from(row) + i` lies in the result and `at(row) + i`
+            // in the output. `part` gives each block of columns to one thread. The sum may be the output, because each value
+            // is read before its address is written. The rows of a block follow each other in the result, as the pixels of
+            // the function do.
+            unsafe {
+                for row in 0..rows {
+                    let from = result.at(from(row));
+                    let to = if self.function.is_some() { from } else { o.dst.add(at(row)) };
                     for i in 0..n {
-                        let sum = if o.sum.is_null() { 0.0 } else { *o.sum.add(at + i) };
-                        *o.dst.add(at + i) = o.bounds.apply(*from.add(i) + sum);
+                        let sum = if o.sum.is_null() { 0.0 } else { *o.sum.add(at(row) + i) };
+                        *to.add(i) = o.bounds.apply(*from.add(i) + sum);
+                    }
+                }
+                if let Some(apply) = self.function {
+                    apply.apply_to(result.at(from(0)), rows, n);
+                    for row in 0..rows {
+                        o.dst.add(at(row)).copy_from_nonoverlapping(result.at(from(row)), n);
                     }
                 }
             }

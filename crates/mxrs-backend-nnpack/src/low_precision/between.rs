@@ -97,8 +97,9 @@ fn with_ranges(call: &OpCall<'_>, layout: Layout) -> (Layout, Order) {
     }
 }
 
-/// The scales of a call whose data have type `dtype` and the ranges that follow them in the inputs. A scale converts an
-/// integer to its real value times `per_unit`.
+/// The scales for a call whose input 0 holds quantized data, which are integers of type `dtype`. The real numbers that these
+/// integers represent lie in ranges: input 1 holds the minima of the ranges, and input 2 the maxima. Each range has one scale.
+/// An integer times the scale is the real number that it represents, times `per_unit`.
 fn scales(args: &KernelArgs<'_>, dtype: DType, per_unit: f64) -> Factors {
     let scale: Vec<f32> = ranges(args, 1).map(|range| (range.quantum(dtype) * per_unit) as f32).collect();
     Factors { shift: vec![0.0; scale.len()], scale, low: f32::NEG_INFINITY }

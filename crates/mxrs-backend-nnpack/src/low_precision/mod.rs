@@ -48,7 +48,7 @@ mod quantized;
 mod ranges;
 mod real;
 mod reorder;
-mod requests;
+pub mod requests;
 mod split;
 mod strip;
 #[cfg(test)]

@@ -21,7 +21,8 @@ mod transpose;
 
 pub use batched::products;
 pub use layers::{forward, gradient};
-pub use product::MatrixProduct;
+pub use pack::Operand;
+pub use product::{MatrixProduct, Strides};
 
 /// The order of an operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -54,7 +54,7 @@ pub enum Command {
     FineTune(Box<fine_tune::Args>),
     /// Measure the accuracy of a checkpoint on a record file
     Evaluate(evaluate::Args),
-    /// Classify the images of a record file, or image files, with a checkpoint
+    /// Classify the images of a record file, or image files, with a checkpoint; or run an ONNX model on arrays
     Predict(predict::Args),
     /// Convert a float32 checkpoint to an 8-bit integer checkpoint
     Quantize(quantize::Args),

@@ -1,7 +1,9 @@
 //! `mxrs convert onnx`: conversion to ONNX and back, and error messages.
 
 use crate::mxrs::{digits, mxrs};
-use mxrs_format::{ArrayFile, Options, onnx};
+use ::mxrs::types::DType;
+use mxrs_format::onnx::{Dimension, GraphProto, ModelProto, NodeProto, ValueInfoProto, from_tensor};
+use mxrs_format::{ArrayFile, Options, Tensor, onnx};
 use std::path::Path;
 
 fn file(dir: &Path, name: &str) -> String {
@@ -51,6 +53,44 @@ fn a_network_has_the_parameters_of_its_seed() {
     let model = onnx::from_bytes(&first.0, &Options::default()).unwrap().value;
     let shape = model.graph.unwrap().input[0].tensor_type().and_then(|tensor| tensor.shape.clone()).unwrap();
     assert_eq!(shape.dim, [3, 1, 28, 28].map(onnx::Dimension::size));
+}
+
+/// `Expand` needs the number of rows of `x`, which the model calls `batch`.
+#[test]
+fn an_open_size_is_given_by_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let (model, prefix) = (file(dir.path(), "rows.onnx"), file(dir.path(), "rows"));
+    let dims = || vec![Dimension::named("batch"), Dimension::size(3)];
+    let bias = Tensor::from_slice([3], &[1.0_f32, 2.0, 3.0]).unwrap();
+    let graph = GraphProto {
+        node: vec![
+            NodeProto::new("Shape", "shape", ["x"], ["sizes"]),
+            NodeProto::new("Expand", "expand", ["bias", "sizes"], ["wide"]),
+            NodeProto::new("Add", "add", ["x", "wide"], ["y"]),
+        ],
+        initializer: vec![from_tensor("bias", bias).unwrap()],
+        input: vec![ValueInfoProto::with_dims("x", DType::F32, dims())],
+        output: vec![ValueInfoProto::with_dims("y", DType::F32, dims())],
+        ..GraphProto::default()
+    };
+    onnx::save(&model, &ModelProto::of(graph, 13)).unwrap();
+    let import =
+        |flags: &[&str]| mxrs(["convert", "onnx", "import", &model, &prefix].into_iter().chain(flags.iter().copied()));
+    let error = import(&[]).failed(3);
+    assert!(error.contains("(`batch`)") && error.contains("rows.onnx; `--size NAME=N`"), "{error}");
+    for (flags, words) in [
+        (vec!["--size", "rows=2"], "got `rows`, expected one of `batch`"),
+        (vec!["--size", "batch=2", "--size=batch=3"], "got `batch` twice"),
+        (vec!["--size", "batch"], "expected NAME=N"),
+        (vec!["--size", "batch=0"], "expected NAME=N"),
+    ] {
+        let error = import(&flags).failed(2);
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    assert!(!Path::new(&format!("{prefix}-symbol.json")).exists());
+    let ran = import(&["--size", "batch=2"]);
+    assert!(ran.err.contains("largest difference"), "{}", ran.err);
+    ran.ok();
 }
 
 #[test]

@@ -34,6 +34,13 @@ fn json_has_the_sections_that_were_asked_for() {
     assert!(json["mxrs"]["Storage"].as_str().is_some_and(|text| text.starts_with("2 allocations, 1 from the cache")));
 }
 
+#[test]
+fn the_instructions_of_kernels_are_named() {
+    let vars = [("MXRS_ISA", "portable")];
+    let json = mxrs_with(&vars, ["diagnose", "--json", "--python=0", "--pip", "0"]).json();
+    assert_eq!(json["mxrs"]["Instructions"], "portable (MXRS_ISA: environment)");
+}
+
 /// `diagnose` itself allocates and frees a block of 1 MiB, and then does the same again.
 #[test]
 fn the_pools_say_what_they_hold() {

@@ -129,3 +129,33 @@ fn an_engine_that_was_chosen_is_announced() {
     }
     assert_eq!(line(""), "");
 }
+
+/// Names of kernels, such as `nnpack:product:avx2:1`, contain the instructions that the kernels use.
+#[test]
+fn kernels_use_only_instructions_that_are_allowed() {
+    const SETS: [&str; 3] = ["portable", "avx2", "avx512"];
+    let of_processor: Vec<&str> = mxrs_processor::Isa::available().iter().map(|isa| isa.name()).collect();
+    let widest = of_processor.last().copied().expect("the portable set");
+    let plan = ["plan", "lenet", "--kernels", "nnpack", "--format", "json"];
+    for allowed in SETS {
+        let is_there = of_processor.contains(&allowed);
+        let expected = if is_there { allowed } else { widest };
+        let at = SETS.iter().position(|set| *set == expected).expect("one of the list");
+        let by_variable = mxrs_with(&[("MXRS_ISA", allowed), ("MXNET_ONEDNN_ENABLED", "0")], plan);
+        let setting = format!("MXRS_ISA={allowed}");
+        let by_flag = mxrs_with(&[("MXNET_ONEDNN_ENABLED", "0")], plan.into_iter().chain(["--set", &setting]));
+        for ran in [by_variable, by_flag] {
+            let warning = format!("{setting} has no effect: the widest instructions that mxrs has kernels for");
+            assert_eq!(ran.err.contains(&warning), !is_there, "{allowed}: {}", ran.err);
+            let rows = ran.json();
+            let names: Vec<&str> =
+                rows.as_array().expect("a list").iter().filter_map(|row| row["kernel"].as_str()).collect();
+            let uses = |set: &str| names.iter().any(|name| name.contains(&format!(":{set}:")));
+            assert!(uses(expected) && !SETS[at + 1..].iter().any(|wider| uses(wider)), "{allowed}: {names:?}");
+        }
+    }
+    let error = mxrs_with(&[("MXRS_ISA", "avx")], ["plan", "lenet"]).failed(2);
+    assert!(error.contains("MXRS_ISA: invalid value \"avx\": expected one of portable, avx2, avx512"), "{error}");
+    let text = mxrs_with(&[("MXRS_ISA", "portable")], ["env", "MXRS_ISA"]).ok();
+    assert!(text.contains("  value   portable (environment)\n"), "{text}");
+}

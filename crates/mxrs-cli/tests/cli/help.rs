@@ -11,7 +11,18 @@ fn every_command_explains_its_flags() {
         ("plot", &["--svg", "--dot", "--shape", "--weights", "--title", "mxrs plot resnet-18"]),
         (
             "predict",
-            &["--model", "--epoch", "--data-shape", "[default: 3,224,224]", "--mean-rgb", "--draw", "--output"],
+            &[
+                "--model",
+                "--epoch",
+                "--data-shape",
+                "[default: 3,224,224]",
+                "--mean-rgb",
+                "--draw",
+                "--output",
+                "--input",
+                "--output-dir",
+                "mxrs predict --model bert.onnx",
+            ],
         ),
         (
             "quantize",

@@ -1,7 +1,8 @@
 //! `mxrs launch` and `mxrs kill`, with shells as workers, and trainings of several workers.
 
 use crate::mxrs::{Ran, digits, mxrs, mxrs_with};
-use std::path::Path;
+use mxrs_testkit::skipped;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,49 @@ fn workers_get_their_variables_and_their_lines_are_marked() {
         let time = lines[0].trim_start_matches(&mark).split(']').next().unwrap();
         assert!(time.len() == 12 && time.chars().filter(|c| *c == ':').count() == 2, "{time}");
         assert!(ran.err.lines().any(|line| line.starts_with(&mark) && line.ends_with("] problem")), "{}", ran.err);
+    }
+}
+
+/// "torchrun's variables accepted and set (`RANK`, `WORLD_SIZE`, `LOCAL_RANK`, `MASTER_ADDR`, `MASTER_PORT`)": also for workers that
+/// MPI starts, of which only each itself knows its rank.
+#[test]
+fn workers_of_mpi_get_the_variables_of_pytorch() {
+    let script = "echo rank $RANK $LOCAL_RANK of $WORLD_SIZE at $MASTER_ADDR:$MASTER_PORT, $A";
+    let ran = shells("2", &["--launcher", "mpi", "--env-worker", "A:x"], script);
+    if ran.code == Some(2) && ran.err.contains("no mpirun") {
+        return skipped("the variables of workers that MPI starts", &ran.err);
+    }
+    let out = ran.ok();
+    for rank in 0..2 {
+        let expected = format!("rank {rank} {rank} of 2 at 127.0.0.1:9091, x");
+        assert!(out.lines().any(|line| line.ends_with(&expected)), "{out}");
+    }
+}
+
+/// `DMLC_INTERFACE` is a flag of `mpirun`. The `mpirun` of this test only says which one it is.
+#[test]
+fn the_network_interface_is_a_flag_of_mpirun() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    // A shell writes the file. If this process wrote it, a process that another test starts could hold it open for a moment,
+    // and it could not be run.
+    let write = "printf '#!/bin/sh\\necho \"%s\"\\n' \"$2\" >\"$1/mpirun\" && chmod 755 \"$1/mpirun\"";
+    for (version, flags) in [
+        ("mpirun (Open MPI) 4.1.4", "--mca btl_tcp_if_include eth7 --mca oob_tcp_if_include eth7"),
+        ("HYDRA build details:", "-iface eth7"),
+    ] {
+        let written = Command::new("sh").args(["-c", write, "sh", path, version]).status();
+        assert!(written.unwrap().success());
+        let of = |vars: &[(&str, &str)], more: &[&str]| {
+            let launch = ["launch", "-n", "2", "--launcher", "mpi", "--dry-run"];
+            mxrs_with(vars, [&launch[..], more, &["--", "true"]].concat()).ok()
+        };
+        let line = of(&[("PATH", path), ("DMLC_INTERFACE", "eth7")], &[]);
+        assert!(line.contains(flags), "{version}: {line}");
+        let line = of(&[("PATH", path), ("DMLC_INTERFACE", "eth0")], &["--env-worker", "DMLC_INTERFACE:eth7"]);
+        assert!(line.contains(flags), "{version}: {line}");
+        let line = of(&[("PATH", path)], &[]);
+        assert!(!line.contains("iface") && !line.contains("if_include"), "{version}: {line}");
     }
 }
 
@@ -220,6 +264,18 @@ fn a_killed_worker_is_an_error_of_all() {
         let said = ran.err.lines().any(|line| line.starts_with(&mark) && line.contains("worker 1 is lost"));
         assert!(said, "worker {rank}: {}", ran.err);
     }
+    check_resumes(&prefix);
+}
+
+/// Checks that a training whose workers have failed resumes from its newest checkpoint, without other workers.
+pub fn check_resumes(prefix: &Path) {
+    let states = |epoch: u64| PathBuf::from(format!("{}-{epoch:04}.states", prefix.display()));
+    let newest = (1..1000).rev().find(|epoch| states(*epoch).exists()).expect("a checkpoint");
+    let epochs = (newest + 1).to_string();
+    let ran = mxrs(training("device", prefix, &["--num-epochs", &epochs, "--resume"]));
+    let err = ran.err.clone();
+    ran.ok();
+    assert!(err.contains("Resumed from") && err.contains(&format!("Epoch[{newest}]")), "{err}");
 }
 
 /// A limit on the size of files has the effect of a full disk. Only the first worker writes checkpoints.

@@ -10,6 +10,7 @@ use ::mxrs::optim::Updater;
 use ::mxrs::train::{BindFor, Compression, InitOptions, Module, StoreOptions};
 use ::mxrs::types::{Device, Shape};
 use ::mxrs::{Runtime, env::MapSource};
+use mxrs_testkit::skipped;
 use std::path::Path;
 
 /// Examples in a batch of one worker.
@@ -20,10 +21,10 @@ const IMAGES: usize = 240;
 const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
 
 /// Writes MNIST's four files into `<folder>/data`: patterns of ten classes, with noise.
-fn write_images(folder: &Path) {
+pub fn write_images(folder: &Path, n_images: usize) {
     let folder = folder.join("data");
     std::fs::create_dir(&folder).unwrap();
-    for (name, n) in [("train", IMAGES), ("t10k", 40)] {
+    for (name, n) in [("train", n_images), ("t10k", 40)] {
         let noise = |i: usize| (i as u32).wrapping_mul(2_654_435_761) >> 25;
         let mut images: Vec<u8> = [2051, n as u32, 28, 28].iter().flat_map(|word| word.to_be_bytes()).collect();
         for i in 0..n {
@@ -101,7 +102,7 @@ fn launched(folder: &Path, n: usize, launch: &[&str], train: &[&str]) -> Option<
     let flags = ["--batch-size", &size, "--num-epochs", &epochs, "--threads", "1", "--model-prefix", "net"];
     let ran = mxrs_in_with(folder, &[PATH], [&start[..], &flags, train].concat());
     if ran.code == Some(2) && ran.err.contains("no mpirun") {
-        eprintln!("SKIPPED: {}", ran.err);
+        skipped("a training whose workers MPI connects", &ran.err);
         return None;
     }
     ran.ok();
@@ -111,7 +112,7 @@ fn launched(folder: &Path, n: usize, launch: &[&str], train: &[&str]) -> Option<
 
 fn check(n: usize, launch: &[&str], train: &[&str], compression: Option<Compression>) {
     let dir = tempfile::tempdir().unwrap();
-    write_images(dir.path());
+    write_images(dir.path(), IMAGES);
     let Some(got) = launched(dir.path(), n, launch, train) else { return };
     let expected = one_process(dir.path(), n, compression);
     assert!(got.len() > 4, "{} arrays", got.len());

@@ -1,5 +1,7 @@
 //! Tests that run the built program and check its output, its files and its exit code.
 
+#[cfg(unix)]
+mod bandwidth;
 mod convert_onnx;
 mod damaged;
 mod diagnose;
@@ -17,11 +19,18 @@ mod launch;
 mod launch_async;
 #[cfg(unix)]
 mod launch_bits;
+#[cfg(unix)]
+mod launch_failures;
+#[cfg(unix)]
+mod launch_shares;
+#[cfg(unix)]
+mod manifests;
 mod mxrs;
 mod ops;
 mod plan;
 mod plot;
 mod predict;
+mod predict_onnx;
 mod profile;
 mod quantize;
 mod score;

@@ -273,9 +273,8 @@ fn groups_are_planned_on_their_devices() {
 fn without_onednn_no_call_of_a_network_runs_on_the_reference_kernels() {
     let networks =
         ["alexnet", "vgg-11", "resnet-18", "resnetv1-18", "inception-bn", "inception-v3", "mobilenet", "lenet", "mlp"];
-    for (network, mode) in
-        networks.into_iter().flat_map(|network| ["inference", "training"].map(|mode| (network, mode)))
-    {
+    let networks = networks.into_iter().chain(["mobilenetv2", "squeezenet1.1"]);
+    for (network, mode) in networks.flat_map(|network| ["inference", "training"].map(|mode| (network, mode))) {
         let flags = ["plan", network, "--mode", mode, "--batch", "4", "--format", "json"];
         let ran = mxrs_with(&[("MXNET_ONEDNN_ENABLED", "0")], flags);
         assert!(!ran.err.contains("runs on the reference kernels"), "{network} {mode}: {}", ran.err);
@@ -283,8 +282,8 @@ fn without_onednn_no_call_of_a_network_runs_on_the_reference_kernels() {
     }
 }
 
-/// Convolutions as in ResNeXt (32 groups, with both strides) and with dilation, which no network of the command has, and
-/// three kinds of pooling between them.
+/// Convolutions as in ResNeXt (32 groups, with both strides), with dilation, which no network of the command has, and three
+/// kinds of pooling between them.
 #[test]
 fn without_onednn_grouped_and_dilated_convolutions_do_not_run_on_the_reference_kernels() {
     let layers = [
@@ -348,6 +347,17 @@ fn without_onednn_no_call_in_bfloat16_runs_on_the_reference_kernels() {
     }
 }
 
+/// The networks that `mxrs` knows by name and that differ in their calls. A residual network of more than 50 layers repeats
+/// the units of one with 50 layers, so of these only those of the benchmark are in the list.
+fn networks() -> Vec<String> {
+    let is_in_benchmark = |name: &str| mxrs::models::BENCHMARK_NETWORKS.contains(&name);
+    let n_layers = |name: &str| name.rsplit_once('-').and_then(|(_, layers)| layers.parse::<usize>().ok());
+    let is_residual = |name: &str| name.starts_with("resnet") || name.starts_with("resnext");
+    let repeats = |name: &str| is_residual(name) && n_layers(name).is_some_and(|layers| layers > 50);
+    let all = mxrs::models::networks().into_iter().map(|(name, _)| name);
+    all.filter(|name| !repeats(name) || is_in_benchmark(name)).collect()
+}
+
 #[test]
 fn every_call_of_the_networks_has_a_fast_kernel() {
     let kernels = |network: &str, mode: &str, flags: &[&str]| {
@@ -356,8 +366,9 @@ fn every_call_of_the_networks_has_a_fast_kernel() {
         );
         run.json().as_array().expect("a list").clone()
     };
-    let networks = ["mlp", "lenet", "resnet-18", "vgg-11"].into_iter().chain(mxrs::models::BENCHMARK_NETWORKS);
-    for network in networks {
+    let networks = networks();
+    assert!(networks.len() > 15, "{networks:?}");
+    for network in &networks {
         for mode in ["inference", "training"] {
             let slow = kernels(network, mode, &["reference"]);
             assert!(slow.is_empty(), "{network}, {mode}: {slow:#?}");

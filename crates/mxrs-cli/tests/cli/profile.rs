@@ -183,6 +183,17 @@ fn warnings_are_logged_once() {
     ran.ok();
 }
 
+/// The peaks of the machine are measured before the command, with the instructions that the command may use.
+#[test]
+fn a_limit_of_instructions_holds_for_the_peaks_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let symbol = digits("lenet-symbol.json");
+    let vars = [("MXRS_ISA", "portable")];
+    let score = ["score", "--symbol", &symbol, "--data-shape", "1,28,28", "--batch-size", "1", "--num-batches", "1"];
+    let ran = mxrs_in_with(folder.path(), &vars, ["profile", "--no-report", "--"].into_iter().chain(score));
+    assert!(ran.ok().contains("peak of this machine"));
+}
+
 #[test]
 fn flags_of_mxnets_scripts_profile_a_training() {
     let folder = tempfile::tempdir().unwrap();

@@ -102,7 +102,8 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Random numbers from these keys, such as seed, epoch and number of the sample. Only the calling thread is used.
+    /// A state whose random numbers depend only on these keys, such as the seed, the epoch and the number of the sample. The
+    /// thread that calls [`Transform::apply`] does all the work itself. The limits on image size are the defaults.
     pub fn keyed(keys: &[u64]) -> Self {
         Self { random: Random::keyed(keys), threads: ImageThreads::calling(), limits: DecodeLimits::default() }
     }

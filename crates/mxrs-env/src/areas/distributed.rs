@@ -74,8 +74,8 @@ settings! {
         n_workers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_WORKER" [B4 Owner Distributed];
         /// Number of servers of `dist_async`. The other stores have none: for them any number is accepted, and logged.
         n_servers: Option<NonZeroUsize> = unset("required by distributed stores"), "DMLC_NUM_SERVER" [B5 Owner Distributed];
-        /// Network interface whose address this process announces.
-        interface: Option<String> = unset("the first usable one"), "DMLC_INTERFACE" [B6 Owner Reader];
+        /// Network interface that connects the workers. `mxrs launch` gives it to `mpirun`.
+        interface: Option<String> = unset("chosen by the MPI library"), "DMLC_INTERFACE" [B6 Owner Distributed];
         /// Address at which a server listens. If unset, the one of `MXRS_KVSTORE_SERVERS`.
         node_host: Option<String> = unset("the address of DMLC_INTERFACE"), "DMLC_NODE_HOST" [B7 Owner Servers];
         /// Port on which a worker or server listens. If it is in use, the following ports are tried.

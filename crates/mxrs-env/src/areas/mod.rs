@@ -39,7 +39,7 @@ pub use onednn::OneDnnSettings;
 pub use planner::{PlanWord, PlannerSettings};
 pub use pools::{PoolConfig, PoolDevice, PoolSettings};
 pub use profiler::ProfilerSettings;
-pub use resources::ResourceSettings;
+pub use resources::{InstructionSet, ResourceSettings};
 pub use testing::TestSettings;
 pub use threads::ThreadSettings;
 pub use tuning::{OperatorTuning, TuningCache, TuningSettings};

@@ -1,6 +1,7 @@
 //! The oneDNN backend and its fusions.
 
 use crate::{Kind, settings};
+use std::path::PathBuf;
 
 settings! {
     /// The oneDNN backend and its fusions.
@@ -11,6 +12,10 @@ settings! {
         cache_entries: i64 = -1, "MXNET_ONEDNN_CACHE_NUM" [D75 FirstUse OneDnn], Kind::int(-1, i64::MAX as i128);
         /// Keeps the weights of a FullyConnected operator that oneDNN computes in row-major layout, in every element type.
         force_fc_ab: bool = 0, "MXNET_ONEDNN_FORCE_FC_AB_FORMAT" [D76 EveryUse OneDnn];
+        /// File of oneDNN to load, in a build that loads oneDNN at run time. If unset, the first of these that can be loaded:
+        /// `lib/libdnnl.so.3` in `$CONDA_PREFIX`, the `libdnnl.so.3` that the system's loader finds, that of Debian in
+        /// `/usr/lib`.
+        library: Option<PathBuf> = unset("the first that is found"), "MXRS_ONEDNN_LIB" [M28 FirstUse OneDnnDynamic];
         /// Uses the oneDNN backend for recurrent networks.
         use_rnn: bool = 1, "MXNET_USE_ONEDNN_RNN" [D89 EveryUse Rnn];
         /// Keeps prepared weights of recurrent networks at inference even if the parameters have changed.

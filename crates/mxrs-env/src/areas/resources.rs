@@ -1,10 +1,23 @@
-//! Resources that operators share, and the precision of operators.
+//! Resources that operators share, the precision of operators, and the instruction sets that kernels may use.
 
+use crate::words::words;
 use crate::{Kind, settings};
 use std::num::NonZeroUsize;
 
+words! {
+    /// The widest instructions that kernels may use.
+    pub enum InstructionSet {
+        /// The instructions that every processor of an architecture has.
+        Portable = "portable",
+        /// AVX2 and FMA: 256-bit vectors.
+        Avx2 = "avx2",
+        /// The parts F, BW, DQ and VL of AVX-512: 512-bit vectors.
+        Avx512 = "avx512",
+    }
+}
+
 settings! {
-    /// Resources that operators share, and the precision of operators.
+    /// Resources that operators share, the precision of operators, and the instruction sets that kernels may use.
     pub struct ResourceSettings in Resources {
         /// Uses only algorithms that give the same bits in every run and every process: kernels are chosen by sizes alone,
         /// never by timing. An operator without such an algorithm fails; in this version every operator has one.
@@ -29,5 +42,10 @@ settings! {
         /// accumulate in 16 bits, as in MXNet, which is slower and less accurate. All other sums are accumulated in the
         /// wider type even then. MXNet compensates the rounding of these sums, so the results hardly differ.
         safe_accumulation: bool = 1, "MXNET_SAFE_ACCUMULATION" [D85 EveryUse Core];
+        /// The widest instructions that kernels of mxrs may use: `portable`, those of every processor; `avx2`, also AVX2
+        /// and FMA; `avx512`, also the parts F, BW, DQ and VL of AVX-512, but not its products of bfloat16 and of 8-bit
+        /// integers, and not the matrix units (AMX). The first runtime sets this limit for the whole process. oneDNN has
+        /// a variable of its own, `ONEDNN_MAX_CPU_ISA`.
+        isa: Option<InstructionSet> = unset("all that the processor has"), "MXRS_ISA" [M27 FirstUse Core];
     }
 }

@@ -4,8 +4,9 @@
 //! ([`save`]), the rules for every model ([`check`]) and arrays ([`to_tensor`], [`from_tensor`]). It does not know the
 //! meaning of ONNX operators or which MXNet operator each corresponds to; `mxrs-onnx` does.
 //!
-//! Versions 3 to 10 of the format and versions 7 to 21 of the operators can be read. Weights outside the file, text arrays,
-//! sparse constants, functions and graphs inside nodes are refused. The largest file is 2 GiB, protobuf's own limit.
+//! Versions 3 to 10 of the format and versions 7 to 21 of the operators can be read. [`open`] also reads weights in other files
+//! of the model's folder. Text arrays, sparse constants, functions and graphs inside nodes are refused. The largest file is
+//! 2 GiB, protobuf's own limit; weights in other files do not count.
 //!
 //! ```
 //! use mxrs_format::onnx::{self, GraphProto, ModelProto, NodeProto, ValueInfoProto};
@@ -29,6 +30,7 @@
 //! Read next: `proto.rs` for the messages, `check.rs` for the rules.
 
 mod check;
+mod external;
 mod messages;
 mod proto;
 mod read;

@@ -238,7 +238,7 @@ pub struct TensorProto {
     /// Documentation for human readers.
     #[prost(string, tag = "12")]
     pub doc_string: String,
-    /// Location of elements outside the file. This is not supported: only its presence is read, for an error.
+    /// Where elements outside the file are: the keys `location`, `offset` and `length`.
     #[prost(message, repeated, tag = "13")]
     pub external_data: Vec<StringStringEntryProto>,
     /// 1 if the elements are outside the file.

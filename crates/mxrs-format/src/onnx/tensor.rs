@@ -1,5 +1,6 @@
 //! Converts the arrays of a model to [`Tensor`] and back.
 
+use super::external::EXTERNAL;
 use super::{Bytes, DataType, TensorProto};
 use crate::tensor::size_bytes;
 use crate::{AlignedBytes, Limits, Tensor, byte_order, fault};
@@ -72,8 +73,9 @@ impl AsRef<[u8]> for Owned {
 /// Converts a message to an array.
 ///
 /// # Errors
-/// Returns `UnsupportedFeature` for text, parts of arrays and elements outside the file; `Overflow` for negative sizes and
-/// for arrays larger than the address space; `Inconsistent` if the number of elements differs from the product of the sizes.
+/// Returns `UnsupportedFeature` for text, parts of arrays and elements in another file, which [`super::open`] reads;
+/// `Overflow` for negative sizes and for arrays larger than the address space; `Inconsistent` if the number of elements
+/// differs from the product of the sizes.
 pub fn to_tensor(message: &TensorProto, limits: &Limits) -> Result<Tensor> {
     let (dtype, shape) = check_tensor(message, limits)?;
     let bytes = match &message.raw_data {
@@ -90,20 +92,37 @@ pub fn to_tensor(message: &TensorProto, limits: &Limits) -> Result<Tensor> {
 /// Makes all checks of [`to_tensor`] before anything is copied; returns element type and shape.
 pub(super) fn check_tensor(message: &TensorProto, limits: &Limits) -> Result<(DType, Shape)> {
     let name = message.name.as_str();
-    if message.data_location != 0 || !message.external_data.is_empty() {
-        return Err(unsupported(name, "its elements are in another file, which is not read"));
+    if message.data_location == EXTERNAL {
+        let what =
+            "its elements are in another file; a model in memory has no folder, so read its file by `onnx::open`";
+        return Err(unsupported(name, what));
     }
+    if message.data_location != 0 || !message.external_data.is_empty() {
+        let location = message.data_location;
+        let what = format!("data_location is {location}; expected 0 without `external_data`, or {EXTERNAL} with it");
+        return Err(fault::whole(FormatErrorKind::Inconsistent, format!("array `{name}`: {what}")));
+    }
+    let (dtype, shape) = described(message, limits)?;
+    match &message.raw_data {
+        Some(raw) => {
+            let need = size_bytes(&shape, dtype).context(|| format!("reading array `{name}`"))?;
+            require_count(message, raw.len(), need, "bytes")?;
+        }
+        None => require_count(message, typed_len(message, dtype), shape.n_elements(), "elements")?,
+    }
+    Ok((dtype, shape))
+}
+
+/// Element type and shape of an array whose elements need not be in the message. Their size in bytes fits in memory addresses.
+pub(super) fn described(message: &TensorProto, limits: &Limits) -> Result<(DType, Shape)> {
+    let name = message.name.as_str();
     if message.segment.is_some() {
         return Err(unsupported(name, "it is a part of a larger array, which is not read"));
     }
     let dtype = dtype(message.data_type)
         .ok_or_else(|| unsupported(name, format!("element type {}, which has no counterpart", message.data_type)))?;
     let shape = shape_of(message, limits)?;
-    let need = size_bytes(&shape, dtype).context(|| format!("reading array `{name}`"))?;
-    match &message.raw_data {
-        Some(raw) => require_count(message, raw.len(), need, "bytes")?,
-        None => require_count(message, typed_len(message, dtype), shape.n_elements(), "elements")?,
-    }
+    size_bytes(&shape, dtype).context(|| format!("reading array `{name}`"))?;
     Ok((dtype, shape))
 }
 
@@ -177,6 +196,7 @@ fn typed_bytes(message: &TensorProto, dtype: DType) -> Result<AlignedBytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::onnx::StringStringEntryProto;
 
     #[test]
     fn every_type_has_its_number() {
@@ -197,6 +217,19 @@ mod tests {
         assert_eq!(to_tensor(&half, &limits).unwrap().to_f32_vec().unwrap(), [1.0]);
         let wide = TensorProto { dims: vec![1], data_type: 3, int32_data: vec![128], ..TensorProto::default() };
         assert!(to_tensor(&wide, &limits).unwrap_err().to_string().contains("128"));
+    }
+
+    #[test]
+    fn elements_in_another_file_are_refused_in_memory() {
+        let limits = Limits::default();
+        let place = StringStringEntryProto { key: "location".into(), value: "w.bin".into() };
+        let external_data = vec![place];
+        let outside = TensorProto { data_type: 1, data_location: 1, external_data, ..TensorProto::default() };
+        assert!(to_tensor(&outside, &limits).unwrap_err().to_string().contains("`onnx::open`"));
+        for data_location in [0, 2, -1] {
+            let error = to_tensor(&TensorProto { data_location, ..outside.clone() }, &limits).unwrap_err().to_string();
+            assert!(error.contains(&format!("data_location is {data_location}")), "{error}");
+        }
     }
 
     #[test]

@@ -174,6 +174,7 @@ impl Link {
             .keep_alive_timeout(options.silence);
         let connect = || endpoint.connect_with_connector(self.connector.clone());
         let calls = connect().await.map_err(|error| Failure::of(&error))?;
+        let progress = self.worker.collections.lock().progress();
         let join = Join {
             version: VERSION,
             session: self.worker.session,
@@ -182,6 +183,7 @@ impl Link {
             server: u32::try_from(self.server).unwrap_or(u32::MAX),
             n_servers: u32::try_from(options.servers.len()).unwrap_or(u32::MAX),
             token: options.token.clone(),
+            progress,
         };
         let joined = call(&calls, Question::Join(join), options.silence).await;
         let joined = joined.map_err(|status| match (self.connector.take_fault(), is_passing(&status)) {
@@ -197,7 +199,7 @@ impl Link {
         let open = Open { generation: connection.n_opened, values, calls };
         self.replay.lock().set_needed(joined.keeps_snapshots);
         match connection.incarnation {
-            None => self.worker.collections.lock().begin_at(joined.next_collect),
+            None => {}
             Some(before) if before == joined.incarnation => tracing::info!("connected to {} again", self.name()),
             Some(_) => self.replay(&open, &joined).await?,
         }

@@ -10,7 +10,9 @@ mod replay;
 mod transfer;
 mod tries;
 
-use crate::messages::{Collect, Head, KeyPart, KeyText, Question, SetUpdater, Snapshot, Verb, code_fields};
+use crate::messages::{
+    AwaitStates, Collect, Head, KeyPart, KeyText, NextCollection, Question, SetUpdater, Snapshot, Verb, code_fields,
+};
 use crate::tls::TlsFiles;
 use crate::wire::{Connector, network};
 use collections::Collections;
@@ -182,6 +184,19 @@ impl GrpcServers {
         Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 
+    /// The number of the next collection. If this process has made none, server 0 knows the number.
+    fn next_collection(&self, link: &Arc<Link>) -> Result<u64> {
+        let progress = self.worker.collections.lock().progress();
+        if let Some(progress) = progress {
+            return Ok(progress.next);
+        }
+        let (link, session) = (Arc::clone(link), self.worker.session);
+        let question = Question::NextCollection(NextCollection { session });
+        let number = self.wait(async move { link.ask(question).await })?.next_collect;
+        self.worker.collections.lock().begin_at(number);
+        Ok(number)
+    }
+
     fn link(&self, part: &Part) -> Result<Arc<Link>> {
         let unknown =
             || Error::invalid("number of a server", part.server, format!("a number below {}", self.links.len()));
@@ -286,7 +301,7 @@ impl Servers for GrpcServers {
         }
         let Some(link) = self.links.first().cloned() else { return Err(gone()) };
         let _order = self.collecting.lock();
-        let number = self.worker.collections.lock().next();
+        let number = self.next_collection(&link)?;
         let bytes = Bytes::copy_from_slice(bytes);
         let collect = Collect { session: self.worker.session, number, to_all, bytes, again: false };
         let question = Question::Collect(collect.clone());
@@ -310,6 +325,14 @@ impl Servers for GrpcServers {
             let (head, states) = (head.clone(), states.clone());
             async move { link.transfer(head, states, 0, 0).await.map(drop) }
         })?;
+        Ok(())
+    }
+
+    fn wait_for_updater_states(&self) -> Result<()> {
+        let session = self.worker.session;
+        self.on_all(
+            move |link| async move { link.ask(Question::AwaitStates(AwaitStates { session })).await.map(drop) },
+        )?;
         Ok(())
     }
 

@@ -1,10 +1,11 @@
-//! Answers to questions: a worker joins, is alive, sets the updater, gives bytes to a collection, asks for a snapshot, leaves.
+//! Answers to questions: a worker joins, is alive, sets the updater, gives bytes to a collection, asks for a snapshot or the
+//! number of its next collection, waits for the states of the updater, leaves.
 
 use super::read::{check_settings, invalid};
-use super::state::Session;
+use super::state::{Session, State};
 use super::{Inner, TICK};
 use crate::limits;
-use crate::messages::{Applied, CallReply, CallRequest, Collect, Join, Question, SetUpdater, VERSION};
+use crate::messages::{Applied, CallReply, CallRequest, Collect, Join, Progress, Question, SetUpdater, VERSION};
 use crate::tls::names_worker;
 use crate::wire::Peer;
 use mxrs_kvstore::UpdaterSettings;
@@ -63,6 +64,16 @@ async fn answer(server: &Arc<Inner>, request: CallRequest, peer: Option<&Peer>) 
             }
             Ok(server.call_reply())
         }
+        Some(Question::NextCollection(next)) => {
+            let next_collect = server.next_collection(next.session).await?;
+            Ok(CallReply { next_collect, ..server.call_reply() })
+        }
+        Some(Question::AwaitStates(states)) => {
+            let missing = || "worker 0 has not given the states of the updater, from which it resumes".to_owned();
+            let ready = |state: &State| if state.has_states() { Ok(()) } else { Err(missing()) };
+            server.wait_until(states.session, ready).await?;
+            Ok(server.call_reply())
+        }
         None => Err(invalid("question", "none", "one of the known kinds")),
     }
 }
@@ -105,16 +116,15 @@ impl Inner {
             tracing::warn!("{message}");
             return Err(Status::permission_denied(message));
         }
-        let applied = self.add_session(join.session, rank)?;
-        let next_collect = self.collections.lock().next(rank);
+        let applied = self.add_session(join.session, rank, join.progress)?;
         self.changed.notify_waiters();
         let keeps_snapshots = options.snapshots.is_some();
-        Ok(CallReply { keeps_snapshots, applied, next_collect, ..self.call_reply() })
+        Ok(CallReply { keeps_snapshots, applied, ..self.call_reply() })
     }
 
     /// Adds the session, or finds it if the worker joins again. Returns the last push of the session that was applied to
     /// each key.
-    fn add_session(&self, number: u64, rank: usize) -> Result<Vec<Applied>, Status> {
+    fn add_session(&self, number: u64, rank: usize, progress: Option<Progress>) -> Result<Vec<Applied>, Status> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         state.check()?;
@@ -155,7 +165,7 @@ impl Inner {
             }
         }
         if let Some(session) = state.sessions.get_mut(&number) {
-            (session.joined, session.left) = (true, false);
+            (session.joined, session.left, session.progress) = (true, false, progress);
         }
         let session = state.session(number)?;
         Ok(session.pushes.iter().map(|(key, push)| Applied { key: Some(key.into()), push: *push }).collect())
@@ -210,6 +220,41 @@ impl Inner {
             }
         }
         Ok(())
+    }
+
+    /// Waits until `ready` returns a value. Its error says what is missing, and is the answer after the patience of the server.
+    async fn wait_until<T>(&self, session: u64, ready: impl Fn(&State) -> Result<T, String>) -> Result<T, Status> {
+        let since = Instant::now();
+        loop {
+            let changed = self.changed.notified();
+            let missing = {
+                let mut state = self.state.lock();
+                state.session(session)?;
+                match ready(&state) {
+                    Ok(value) => return Ok(value),
+                    Err(missing) => missing,
+                }
+            };
+            if since.elapsed() > self.options.patience {
+                return Err(Status::deadline_exceeded(missing));
+            }
+            drop(tokio::time::timeout(TICK, changed).await);
+        }
+    }
+
+    /// The number of the collection in which a worker that was just started takes part next. If this server was started again,
+    /// it knows the number only from the other workers, so it waits until all have joined.
+    async fn next_collection(&self, session: u64) -> Result<u64, Status> {
+        let first_open = self.wait_until(session, |state| match state.away().as_slice() {
+            [] => Ok(state.first_open()),
+            away => {
+                let away: Vec<String> = away.iter().map(usize::to_string).collect();
+                Err(format!("workers {} have not joined", away.join(", ")))
+            }
+        });
+        let first_open = first_open.await?;
+        let rank = self.state.lock().session(session)?.rank;
+        Ok(self.collections.lock().next(rank, first_open))
     }
 
     async fn collect(&self, collect: Collect) -> Result<CallReply, Status> {

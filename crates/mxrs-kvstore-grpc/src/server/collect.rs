@@ -41,8 +41,10 @@ impl Collections {
         }
         let complete: Vec<u64> =
             self.0.iter().filter(|(_, all)| all.iter().all(Option::is_some)).map(|(n, _)| *n).collect();
-        // Collections that are older than a complete one are removed, even if bytes are missing. All workers have finished
-        // them, and bytes are missing only because this server was started again.
+        // The `KEPT` newest complete collections are kept. Every collection that is older than all of these is removed, even
+        // if it is incomplete. A worker makes the collections in the order of their numbers. So when all workers have given
+        // bytes to a collection, all have finished the earlier ones. An earlier one is incomplete only if this server was
+        // started again and lost bytes that workers had given before; no worker needs these bytes any more.
         if let Some(oldest) = complete.len().checked_sub(KEPT).and_then(|at| complete.get(at)) {
             self.0.retain(|number, _| number >= oldest);
         }
@@ -60,10 +62,12 @@ impl Collections {
         all.iter().enumerate().filter(|(_, bytes)| bytes.is_none()).map(|(rank, _)| rank).collect()
     }
 
-    /// The number of the collection in which a worker that starts now takes part next.
-    pub fn next(&self, rank: usize) -> u64 {
-        let open = self.0.iter().find(|(_, all)| all.get(rank).is_some_and(Option::is_none));
-        open.map_or_else(|| self.0.keys().next_back().map_or(0, |last| last + 1), |(number, _)| *number)
+    /// The number of the collection in which a worker that was just started takes part next. Those below `first` are finished,
+    /// even if bytes are missing because this server was started again.
+    pub fn next(&self, rank: usize, first: u64) -> u64 {
+        let open = self.0.range(first..).find(|(_, all)| all.get(rank).is_some_and(Option::is_none));
+        let after_last = || self.0.keys().next_back().map_or(0, |last| last + 1).max(first);
+        open.map_or_else(after_last, |(number, _)| *number)
     }
 }
 
@@ -83,7 +87,7 @@ mod tests {
         // Worker 1 gives the same bytes again, because its connection was lost. It is then started again, and takes part in
         // collection 1 next.
         all.give(0, 1, 2, bytes("b")).unwrap();
-        assert_eq!((all.next(0), all.next(1)), (0, 1));
+        assert_eq!((all.next(0, 0), all.next(1, 0)), (0, 1));
         all.give(0, 0, 2, bytes("a")).unwrap();
         assert_eq!(all.result(0), Some(vec![bytes("a"), bytes("b")]));
         for number in 1..20 {
@@ -104,9 +108,21 @@ mod tests {
     fn numbers_that_no_training_reaches_are_refused() {
         let mut all = Collections::default();
         assert!(all.give(u64::MAX, 0, 2, bytes("x")).is_err());
-        assert_eq!(all.next(0), 0);
+        assert_eq!(all.next(0, 0), 0);
         all.give(MOST_NUMBER, 0, 2, bytes("x")).unwrap();
-        assert_eq!((all.next(0), all.next(1)), (MOST_NUMBER + 1, MOST_NUMBER));
+        assert_eq!((all.next(0, 0), all.next(1, 0)), (MOST_NUMBER + 1, MOST_NUMBER));
+    }
+
+    #[test]
+    fn a_worker_that_is_restarted_with_the_server_takes_part_in_no_finished_collection() {
+        let mut all = Collections::default();
+        assert_eq!(all.next(1, 6), 6, "no other worker has given bytes again yet");
+        // Worker 0 gives its bytes again for collection 5, which all workers have finished.
+        all.give(5, 0, 2, bytes("x")).unwrap();
+        assert_eq!(all.next(1, 6), 6);
+        // Worker 0 waits in collection 6, and the bytes of worker 1 are missing.
+        all.give(6, 0, 2, bytes("x")).unwrap();
+        assert_eq!((all.next(1, 6), all.next(0, 6)), (6, 7));
     }
 
     #[test]

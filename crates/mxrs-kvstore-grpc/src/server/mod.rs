@@ -358,6 +358,7 @@ impl Inner {
             return Err(Error::invalid("states of the updater", "states", "a call of set_updater before"));
         };
         updater.set_states(&served, states)?;
+        state.are_states_given = true;
         state.n_changes += 1;
         Ok(())
     }

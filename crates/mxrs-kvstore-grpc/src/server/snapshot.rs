@@ -31,6 +31,9 @@ struct Saved {
     keys: Vec<SavedKey>,
     sessions: Vec<SavedSession>,
     updater: Option<(String, Vec<(String, String)>)>,
+    /// Whether worker 0 has given states of the updater.
+    #[serde(default)]
+    are_states_given: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -167,6 +170,7 @@ impl Inner {
             keys: state.keys.values().map(key).collect(),
             sessions: state.sessions.iter().filter(is_current).map(session).collect(),
             updater: state.updater.as_ref().map(|(known, _)| (known.name.clone(), known.settings.clone())),
+            are_states_given: state.are_states_given,
         };
         (saved, state.n_changes)
     }
@@ -234,6 +238,7 @@ impl Inner {
             }
             state.updater = Some((settings, updater));
         }
+        state.are_states_given = saved.are_states_given;
         (state.n_begun, state.n_complete) = (saved.number, saved.number);
         state.n_saved = Some(0);
         Ok(())

@@ -1,6 +1,7 @@
 //! What a server knows: the values, the workers, and the updater.
 
 use super::metrics::Gauges;
+use crate::messages::Progress;
 use indexmap::IndexMap;
 use mxrs_kvstore::{Key, ServedValue, ServerUpdater, UpdaterSettings};
 use mxrs_ndarray::NdArray;
@@ -75,11 +76,14 @@ pub struct Session {
     pub lost: bool,
     /// The number of the last push that was applied, by key.
     pub pushes: BTreeMap<Key, u64>,
+    /// How far the worker was in the collections when it joined last.
+    pub progress: Option<Progress>,
 }
 
 impl Session {
     pub fn new(rank: usize) -> Self {
-        Self { rank, heard: Instant::now(), joined: true, left: false, lost: false, pushes: BTreeMap::new() }
+        let (heard, pushes) = (Instant::now(), BTreeMap::new());
+        Self { rank, heard, joined: true, left: false, lost: false, pushes, progress: None }
     }
 }
 
@@ -92,6 +96,8 @@ pub struct State {
     /// The session of each worker.
     pub by_rank: Vec<Option<u64>>,
     pub updater: Option<(UpdaterSettings, Box<dyn ServerUpdater>)>,
+    /// Whether worker 0 has given states of the updater.
+    pub are_states_given: bool,
     /// The failure that ends the training.
     pub fault: Option<(Error, Instant)>,
     /// The number of updates since the server was started.
@@ -112,6 +118,7 @@ impl State {
             sessions: HashMap::new(),
             by_rank: vec![None; n_workers],
             updater: None,
+            are_states_given: false,
             fault: None,
             n_updates: 0,
             n_changes: 0,
@@ -169,6 +176,33 @@ impl State {
             (!session.left && !session.lost).then_some(*clock)
         });
         clocks.min()
+    }
+
+    /// Whether a worker that resumes may push. Until worker 0 has given the states of the checkpoint, an update would be made
+    /// without them. Worker 0 does not give them if an update was made before.
+    pub fn has_states(&self) -> bool {
+        self.are_states_given || self.keys.is_empty() || self.keys.values().any(|kept| kept.version > 0)
+    }
+
+    /// The workers that have neither joined since this server process began nor left.
+    pub fn away(&self) -> Vec<usize> {
+        let is_away = |number: &Option<u64>| {
+            let session = number.and_then(|number| self.sessions.get(&number));
+            session.is_none_or(|session| !session.joined && !session.left)
+        };
+        self.by_rank.iter().enumerate().filter(|(_, number)| is_away(number)).map(|(rank, _)| rank).collect()
+    }
+
+    /// The number of the first collection that is not finished, from what the workers have said when they joined. All workers
+    /// have given their bytes to the earlier ones, and no worker waits for those bytes. The number can be too small: workers do
+    /// not report later collections.
+    pub fn first_open(&self) -> u64 {
+        let sessions = self.by_rank.iter().filter_map(|number| self.sessions.get(&(*number)?));
+        let said: Vec<Progress> =
+            sessions.filter(|session| !session.left).filter_map(|session| session.progress).collect();
+        let next = said.iter().map(|progress| progress.next).min();
+        let complete = said.iter().map(|progress| progress.complete).max();
+        next.zip(complete).map_or(0, |(next, complete)| next.min(complete))
     }
 
     pub fn gauges(&self, pending_bytes: u64) -> Gauges {

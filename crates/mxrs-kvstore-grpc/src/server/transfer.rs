@@ -95,6 +95,7 @@ async fn transfer(server: &Arc<Inner>, mut stream: Streaming<Frame>) -> Result<R
                 if server.options.snapshots.is_some() { server.snapshot() } else { Ok(()) }
             };
             server.blocking(set).await?;
+            server.changed.notify_waiters();
             Ok(Reply::empty(server.reply_head(0, 0)))
         }
         Ok(Verb::Unknown) | Err(_) => Err(invalid("kind of a transfer", head.verb, "one of 1 to 5")),

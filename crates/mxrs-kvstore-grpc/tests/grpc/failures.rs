@@ -4,6 +4,7 @@ use crate::common::*;
 use crate::proxy::Proxy;
 use mxrs_kvstore::{KvStore, KvStoreOptions};
 use mxrs_kvstore_grpc::{GrpcServers, Server, ServerOptions, WorkerOptions};
+use mxrs_testkit::skipped;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -157,7 +158,7 @@ fn a_full_disk_is_an_error_of_every_worker() {
         Some(_) => assert!(std::fs::write(folder.path().join("other"), vec![0; 256 << 10]).is_err(), "256 KiB fit"),
         // Without a small disk, the folder is removed, so that no file can be made in it either.
         None => {
-            eprintln!("SKIP: the disk is not full, its folder is gone: only root can make a small file system");
+            skipped("a full disk of a server", "only root can make a small file system; the folder is removed instead");
             std::fs::rename(folder.path(), &moved).unwrap();
         }
     }

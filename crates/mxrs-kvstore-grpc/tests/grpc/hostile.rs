@@ -199,7 +199,7 @@ fn malformed_requests() {
         // Joins as worker 1. The fields are the version, the session, the rank, and the numbers of workers, of this server
         // and of servers.
         let (mut join, mut call) = (Vec::new(), Vec::new());
-        [1, SESSION, 1, 2, 0, 1].iter().zip(1..).for_each(|(n, tag)| number(tag, *n, &mut join));
+        [2, SESSION, 1, 2, 0, 1].iter().zip(1..).for_each(|(n, tag)| number(tag, *n, &mut join));
         bytes(1, &join, &mut call);
         assert_eq!(send(&mut channel, CALL, "application/grpc", framed(&call)).await.as_deref(), Some("0"));
         let tasks: Vec<_> = (0..10u64)

@@ -282,6 +282,42 @@ fn collections_go_on_although_server_0_is_killed() {
     });
 }
 
+/// A worker is killed together with server 0, which counts the collections. The worker that is started again must take part in
+/// the next collection of the other worker, whichever of the two reaches the restarted server first.
+#[test]
+fn a_worker_that_is_restarted_with_server_0_takes_part_in_the_next_collection() {
+    for is_new_first in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ServerOptions { n_workers: 2, ..rarely_saved(folder.path()) };
+        let mut servers = servers(&options);
+        let all = addresses(&servers);
+        // Workers without signs of life reach the restarted server only when they make a request.
+        let mute = |rank| WorkerOptions { heartbeat: None, ..worker_options(rank, 2, &all) };
+        let [old, killed] = [0, 1].map(|rank| Worker::with(mute(rank), &KvStoreOptions::default()).unwrap());
+        on_threads(2, |rank| {
+            let worker = [&old, &killed][rank];
+            worker.begin("w", &[0.0]).unwrap();
+            (0..3).for_each(|_| worker.store.barrier().unwrap());
+        });
+        // Simulates a process that was killed: its store is not dropped.
+        std::mem::forget(killed);
+        drop(servers.pop());
+        let _server = again(&options, &all[0]);
+        if !is_new_first {
+            assert_eq!(old.pull("w", 1).unwrap(), [0.0]);
+        }
+        let new = Worker::new(1, 2, &all);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| new.store.all_gather(b"new"));
+            std::thread::sleep(Duration::from_millis(500));
+            assert!(!waiting.is_finished(), "the worker has not waited for the other one");
+            assert_eq!(old.store.all_gather(b"old").unwrap(), [b"old", b"new"]);
+            assert_eq!(waiting.join().unwrap().unwrap(), [b"old", b"new"]);
+        });
+        on_threads(2, |rank| [&old, &new][rank].store.barrier().unwrap());
+    }
+}
+
 /// "A worker that ends waits until a snapshot has its pushes."
 #[test]
 fn the_last_pushes_of_a_worker_are_in_a_snapshot_when_it_has_ended() {

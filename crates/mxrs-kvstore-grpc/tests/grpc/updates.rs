@@ -155,6 +155,37 @@ fn states_of_the_updater_are_read_and_replaced() {
     assert!(worker.store.set_updater_states(b"nonsense").unwrap_err().to_string().contains("states"));
 }
 
+/// "Waits until every server that keeps a value has states that worker 0 has set, or has made an update."
+#[test]
+fn workers_that_resume_wait_for_the_states_of_worker_0() {
+    // Key number 0 is on server 0. Server 1 keeps no value, so it is not waited for.
+    let servers = servers(&server_options(2, 2));
+    let all = addresses(&servers);
+    let workers = [Worker::new(0, 2, &all), Worker::new(1, 2, &all)];
+    workers.iter().for_each(|worker| worker.begin("w", &[0.0]).unwrap());
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| workers[1].store.wait_for_updater_states());
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(!waiting.is_finished(), "worker 0 has given no states yet");
+        assert!(workers[0].store.set_updater_states(b"{\"`w`\":7}").unwrap());
+        waiting.join().unwrap().unwrap();
+    });
+    workers[1].pushpull("w", &[1.0]).unwrap();
+    assert_eq!(workers[0].store.updater_states().unwrap().unwrap()[0], b"{\"`w`\":8}");
+}
+
+/// A worker that is started again resumes while the others train. Worker 0 does not set states any more.
+#[test]
+fn a_worker_that_resumes_does_not_wait_after_an_update() {
+    let servers = servers(&server_options(2, 1));
+    let all = addresses(&servers);
+    let workers = [Worker::new(0, 2, &all), Worker::new(1, 2, &all)];
+    workers.iter().for_each(|worker| worker.begin("w", &[0.0]).unwrap());
+    workers[0].pushpull("w", &[1.0]).unwrap();
+    // No worker sets states here, so a wait for them would end in an error.
+    workers[1].store.wait_for_updater_states().unwrap();
+}
+
 #[test]
 fn all_workers_gather_bytes_by_rank() {
     let servers = servers(&server_options(3, 2));

@@ -1,8 +1,12 @@
 //! Two network namespaces with a virtual cable between them. Open MPI takes them for two machines.
 
+use mxrs_testkit::skipped;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
+
+/// What is left out without namespaces.
+const WHAT: &str = "workers of two network namespaces that MPI connects";
 
 /// Two network namespaces with the addresses 10.77.0.1 and 10.77.0.2, removed when the test ends.
 pub struct Cable {
@@ -22,7 +26,7 @@ impl Cable {
     /// allow namespaces.
     pub fn lay() -> Option<Self> {
         if Command::new("mpirun.openmpi").arg("--version").output().is_err() {
-            eprintln!("SKIPPED: Open MPI is not installed");
+            skipped(WHAT, "Open MPI is not installed");
             return None;
         }
         let thread = format!("{:?}", std::thread::current().id());
@@ -52,7 +56,7 @@ impl Cable {
         if steps.iter().all(|words| ip(words).is_some()) {
             return Some(cable);
         }
-        eprintln!("SKIPPED: this system does not let this user make network namespaces with `ip`");
+        skipped(WHAT, "this system does not let this user make network namespaces with `ip`");
         None
     }
 

@@ -1,4 +1,4 @@
-//! Stores of several processes: `dist_sync`, `dist_sync_device`, `dist_device_sync` and `p3`.
+//! Stores of several processes: `dist_sync`, `dist_sync_device`, `dist_device_sync`, `p3` and `horovod`.
 //!
 //! Every worker keeps a copy of each value. The elements of a key are divided into pieces, and each piece has an owner among
 //! the workers (`plan.rs`). In a push, every worker sends its value of a piece to the owner. The owner adds the values in the

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-/// A store whose values are the same on all workers of a group: `dist_sync` with its aliases, or `p3`.
+/// A store whose values are the same on all workers of a group: `dist_sync` with its aliases, `p3` or `horovod`.
 pub struct DistSync {
     store_type: StoreType,
     context: ArrayContext,

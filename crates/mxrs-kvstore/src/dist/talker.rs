@@ -30,8 +30,8 @@ const NAPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(20
 /// The longest pause between two polls of a wire while no message is awaited.
 const IDLE_NAP: Duration = Duration::from_millis(1);
 
-/// A message whose job has not begun: the sender, the piece, and the message.
-type Early = (usize, u32, Packet);
+/// A message whose job has not begun: the sender and the message.
+type Early = (usize, Packet);
 
 /// The thread's state.
 pub(super) struct Talker {
@@ -42,8 +42,8 @@ pub(super) struct Talker {
     /// The jobs that wait, by round and by the kind of message that they take. A job that takes two kinds is stored under
     /// its first kind.
     running: HashMap<(RoundId, Kind), Running>,
-    /// The first round that has not begun, by store, key and kind of message.
-    next: HashMap<(u32, u32, Kind), u64>,
+    /// The first round that has not begun and the name of the key, by store, key and kind of message.
+    next: HashMap<(u32, u32, Kind), (u64, Arc<str>)>,
     /// Messages whose jobs have not begun.
     early: HashMap<(RoundId, Kind), Vec<Early>>,
     collections: Collections,
@@ -222,16 +222,16 @@ impl Talker {
     fn piece(&mut self, from: usize, header: &Header, packet: Packet) -> Result<()> {
         let (id, kind) = (RoundId::of(header), header.kind);
         let Some(place) = place_of(&self.running, id, kind) else {
-            let next = self.next.get(&(id.store, id.key, kind)).copied().unwrap_or(0);
-            if id.round < next {
-                let what = format!("message of worker {from} for key number {}", id.key);
+            let next = self.next.get(&(id.store, id.key, kind));
+            if let Some((next, label)) = next.filter(|(next, _)| id.round < *next) {
+                let what = format!("message of worker {from} for key {label}");
                 return Err(Error::invalid(
                     what,
                     format!("round {}", id.round),
                     format!("round {next} or a later one"),
                 ));
             }
-            self.early.entry((id, kind)).or_default().push((from, header.piece, packet));
+            self.early.entry((id, kind)).or_default().push((from, packet));
             return Ok(());
         };
         self.step(place, from, kind, header.piece, packet)
@@ -255,7 +255,7 @@ impl Talker {
     fn begin(&mut self, mut job: Job) -> Result<()> {
         let (id, kinds) = (job.id, job.phase.kinds());
         for kind in kinds {
-            self.next.insert((id.store, id.key, *kind), id.round + 1);
+            self.next.insert((id.store, id.key, *kind), (id.round + 1, Arc::clone(&job.label)));
         }
         self.note(&job.lease);
         let own = std::mem::take(&mut job.own);
@@ -270,8 +270,10 @@ impl Talker {
             self.step(place, rank, Kind::Value, piece, value)?;
         }
         for kind in kinds {
-            for (from, piece, packet) in self.early.remove(&(id, *kind)).unwrap_or_default() {
-                self.step(place, from, *kind, piece, packet)?;
+            for (from, packet) in self.early.remove(&(id, *kind)).unwrap_or_default() {
+                // The job is looked up for each message, because a worker may have sent one more than the job needs.
+                let header = packet.header()?;
+                self.piece(from, &header, packet)?;
             }
         }
         self.expect_none_left()

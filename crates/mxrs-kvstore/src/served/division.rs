@@ -62,6 +62,30 @@ mod tests {
         }
     }
 
+    fn ends(n_elements: usize, n_servers: usize, grain: usize) -> Vec<usize> {
+        divide(0, n_elements, n_servers, 1, grain).iter().map(|part| part.elements.end).collect()
+    }
+
+    /// "Compressed: parts are cut in the compressed length and multiplied by 16 (2-bit) or 32 (1-bit), so pull parts may differ
+    /// from the dense ones." 1000 elements have 63 words of 2-bit codes and 32 words of 1-bit codes.
+    #[test]
+    fn parts_of_compressed_values_are_whole_words_of_codes() {
+        assert_eq!(ends(1000, 3, 1), [333, 667, 1000]);
+        assert_eq!(ends(1000, 3, 16), [21 * 16, 42 * 16, 1000]);
+        assert_eq!(ends(1000, 3, 32), [11 * 32, 21 * 32, 1000]);
+    }
+
+    /// "row_sparse: rows are split by the same rule when rows*width >= bound." Stores of several processes refuse row-sparse
+    /// values; the division that these need is the one with the width of a row as grain.
+    #[test]
+    fn whole_rows_are_divided_by_the_same_rule() {
+        let (n_rows, width) = (1_466_521, 7);
+        let by_rows: Vec<usize> = ends(n_rows, 4, 1).into_iter().map(|end| end * width).collect();
+        assert_eq!(ends(n_rows * width, 4, width), by_rows);
+        assert_eq!(divide(3, 10 * width, 2, 10 * width as u64 + 1, width).len(), 1, "below the bound");
+        assert_eq!(divide(3, 10 * width, 2, 10 * width as u64, width).len(), 2);
+    }
+
     #[test]
     fn parts_cover_the_value_once_for_any_number() {
         for n in [1usize, 2, 5, 31, 32, 33, 1000] {

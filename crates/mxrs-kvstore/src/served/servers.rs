@@ -75,7 +75,7 @@ pub trait Servers: Send + Sync {
     fn set_updater(&self, settings: &UpdaterSettings) -> Result<()>;
 
     /// Gives bytes to all workers, and returns those of every worker by rank; without `to_all`, only worker 0 gets them, and
-    /// the others do not wait.
+    /// the others do not wait. The first call of a worker always waits until all workers are connected to the servers.
     ///
     /// # Errors
     /// Fails if a worker does not call this function in time, or if a server is lost.
@@ -92,6 +92,12 @@ pub trait Servers: Send + Sync {
     /// # Errors
     /// Fails if the states do not fit, or if a server is lost.
     fn set_updater_states(&self, states: &[u8]) -> Result<()>;
+
+    /// Waits until every server that keeps a value has states that worker 0 has set, or has made an update.
+    ///
+    /// # Errors
+    /// Fails if worker 0 neither sets states nor pushes in time, or if a server is lost.
+    fn wait_for_updater_states(&self) -> Result<()>;
 
     /// Notes that this worker has failed. When it ends, servers do not treat it as a worker that is done: they wait for it,
     /// because it may be started again.

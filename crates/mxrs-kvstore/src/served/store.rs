@@ -266,6 +266,10 @@ impl KvStore for DistAsync {
         self.servers.set_updater_states(states).map(|()| true)
     }
 
+    fn wait_for_updater_states(&self) -> Result<()> {
+        self.servers.wait_for_updater_states()
+    }
+
     fn fail(&self) {
         self.servers.fail();
     }

@@ -2,15 +2,18 @@
 
 #![allow(unsafe_code)]
 
+mod changed;
 #[path = "../common/mod.rs"]
 mod common;
+mod consistency;
 mod failures;
+mod priorities;
 #[cfg(unix)]
 mod sockets;
 mod sums;
 mod updates;
 
-use mxrs_kvstore::dist::{DistSync, Group, GroupOptions, local_workers};
+use mxrs_kvstore::dist::{Connect, DistSync, Group, GroupOptions, local_workers};
 use mxrs_kvstore::{Key, KvStore, KvStoreOptions};
 use mxrs_ndarray::{ArrayContext, NdArray};
 use std::sync::Arc;
@@ -26,12 +29,21 @@ pub fn on_workers_with<R: Send>(
     options: impl Fn(usize) -> GroupOptions + Sync,
     body: impl Fn(Arc<Group>) -> R + Sync,
 ) -> Vec<R> {
+    on_wires(local_workers(n), options, body)
+}
+
+/// [`on_workers_with`], with these connections, by rank.
+pub fn on_wires<R: Send>(
+    connects: Vec<Connect>,
+    options: impl Fn(usize) -> GroupOptions + Sync,
+    body: impl Fn(Arc<Group>) -> R + Sync,
+) -> Vec<R> {
     std::thread::scope(|scope| {
         let start = |(rank, connect)| {
             let (body, options) = (&body, &options);
             scope.spawn(move || body(Group::start(connect, options(rank)).unwrap()))
         };
-        let threads: Vec<_> = local_workers(n).into_iter().enumerate().map(start).collect();
+        let threads: Vec<_> = connects.into_iter().enumerate().map(start).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }

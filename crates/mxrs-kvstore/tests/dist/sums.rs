@@ -9,7 +9,7 @@ use mxrs_types::{DType, Device};
 const STORES: [&str; 6] = ["dist", "dist_sync", "dist_sync_device", "dist_device_sync", "p3", "horovod"];
 
 /// The sum of the workers' values, added one after another in the order of ranks.
-fn folded(values: &[Vec<f32>]) -> Vec<f32> {
+pub fn folded(values: &[Vec<f32>]) -> Vec<f32> {
     let mut sum = values[0].clone();
     for value in &values[1..] {
         sum.iter_mut().zip(value).for_each(|(sum, value)| *sum += value);
@@ -18,7 +18,7 @@ fn folded(values: &[Vec<f32>]) -> Vec<f32> {
 }
 
 /// The value of a worker in a round.
-fn value_of(rank: usize, round: u64, n: usize) -> Vec<f32> {
+pub fn value_of(rank: usize, round: u64, n: usize) -> Vec<f32> {
     numbers(1 + rank as u64 * 31 + round * 7, n)
 }
 

@@ -1,8 +1,8 @@
-//! Parses the attribute `__init__`, for example `["xavier", {"magnitude": 3}]`.
+//! Parses the attribute `__init__`, for example `["xavier", {"magnitude": 3}]`, or `zeros` as Gluon writes it.
 
 use super::{FactorKind, Initializer, RandomKind};
 use mxrs_types::{Error, ErrorKind, Result};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Parses the `__init__` text of variable `name`. Initializers have MXNet's names; case is ignored.
 pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
@@ -15,7 +15,10 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Initializer> {
         })
     };
     let shape = "JSON such as [\"zero\", {}]";
-    let value: Value = serde_json::from_str(text).map_err(|_| wrong(shape))?;
+    // A name alone means the default arguments.
+    let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    let value: Value =
+        if is_name { json!([text, {}]) } else { serde_json::from_str(text).map_err(|_| wrong(shape))? };
     let Some([Value::String(kind), Value::Object(args)]) = value.as_array().map(Vec::as_slice) else {
         return Err(wrong(shape));
     };
@@ -81,7 +84,7 @@ const KNOWN: &str = "zero, one, constant, uniform, normal, xavier, msraprelu, or
 
 /// Makes an initializer by its name, with default arguments.
 pub(super) fn create(name: &str) -> Result<Initializer> {
-    let text = serde_json::json!([name, {}]).to_string();
+    let text = json!([name, {}]).to_string();
     parse("", &text).map_err(|_| Error::invalid("initializer", format!("`{name}`"), format!("one of {KNOWN}")))
 }
 

@@ -87,8 +87,13 @@ fn attributes_are_read_or_refused() {
     assert_eq!(parse("[\"normal\", {\"sigma\": 2}]"), Ok(Initializer::Normal { sigma: 2.0 }));
     let msra = Initializer::Xavier { rnd_type: gaussian, factor_type: FactorKind::Avg, magnitude: 2.0 / 1.0625 };
     assert_eq!(parse("[\"msraprelu\", {}]"), Ok(msra));
+    // Gluon writes the name alone.
+    assert_eq!((parse("zeros"), parse("ones")), (Ok(Initializer::Zero), Ok(Initializer::One)));
+    assert_eq!(parse("Xavier"), Ok(Initializer::xavier(3.0)));
     for bad in [
-        "zero",
+        "",
+        "nothing",
+        "zero {}",
         "[\"zero\"]",
         "[\"nothing\", {}]",
         "[\"zero\", {\"value\": 1}]",

@@ -10,9 +10,9 @@ pub(crate) fn table() -> Option<&'static Table> {
 }
 
 pub(super) fn open(_: Option<&Path>) -> Result<Version> {
-    version()
+    find(None)
 }
 
-pub(super) fn version() -> Result<Version> {
+pub(super) fn find(_: Option<&Path>) -> Result<Version> {
     Err(Error::not_built("oneDNN", "built without it; turn on feature `static` or `dynamic` of mxrs-onednn-sys"))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 pub(super) fn open(path: Option<&Path>) -> Result<Version> {
     match path {
-        None => version(),
+        None => find(None),
         Some(path) => Err(Error::invalid(
             "path of the oneDNN library",
             path.display(),
@@ -15,6 +15,6 @@ pub(super) fn open(path: Option<&Path>) -> Result<Version> {
     }
 }
 
-pub(super) fn version() -> Result<Version> {
+pub(super) fn find(_: Option<&Path>) -> Result<Version> {
     Version::query()
 }

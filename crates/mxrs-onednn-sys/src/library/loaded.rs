@@ -1,6 +1,6 @@
 //! The functions that find oneDNN, for builds that load it while the program runs.
 
-use super::{DEFAULT_LIBRARY, Version};
+use super::{Version, usual_files};
 use crate::sys::Table;
 use mxrs_types::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
@@ -21,43 +21,58 @@ pub(crate) fn table() -> Option<&'static Table> {
 }
 
 pub(super) fn open(path: Option<&Path>) -> Result<Version> {
-    let path = path.unwrap_or(Path::new(DEFAULT_LIBRARY));
+    let files = path.map_or_else(|| usual_files(None), |path| vec![path.to_owned()]);
+    open_first(&files, |loaded| files.contains(loaded))
+}
+
+pub(super) fn find(conda: Option<&Path>) -> Result<Version> {
+    open_first(&usual_files(conda), |_| true)
+}
+
+/// Loads the first of these files that is oneDNN 3. If a file is loaded already, only checks that it is `accepted`.
+fn open_first(files: &[PathBuf], accepted: impl Fn(&PathBuf) -> bool) -> Result<Version> {
     let _one_at_a_time = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
-    match LOADED.get() {
-        None => {
-            let loaded = load(path)?;
-            let version = Version::from_table(&loaded.table)?;
-            tracing::debug!(target: "mxrs_onednn_sys", path = %path.display(), %version, "loaded oneDNN");
-            LOADED.get_or_init(|| loaded);
-            Ok(version)
+    if let Some(loaded) = LOADED.get() {
+        if accepted(&loaded.path) {
+            return Version::query();
         }
-        Some(loaded) if loaded.path == path => Version::query(),
-        Some(loaded) => Err(Error::invalid(
-            "path of the oneDNN library",
-            path.display(),
-            format!("{}, which is loaded already and stays so", loaded.path.display()),
-        )),
+        let expected = format!("{}, which is loaded already and stays so", loaded.path.display());
+        let got = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
+        return Err(Error::invalid("path of the oneDNN library", got, expected));
     }
+    let mut reasons = Vec::new();
+    for file in files {
+        match load(file) {
+            Ok((loaded, version)) => {
+                tracing::debug!(target: "mxrs_onednn_sys", path = %file.display(), %version, "loaded oneDNN");
+                LOADED.get_or_init(|| loaded);
+                return Ok(version);
+            }
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    let message = format!(
+        "cannot load oneDNN 3; install it (conda-forge has it as onednn, Debian as libdnnl3, PyPI as onednn-cpu-gomp), name \
+         its file, or build with feature `static`; tried: {}",
+        reasons.join("; ")
+    );
+    Err(Error::new(ErrorKind::Backend { backend: crate::BACKEND, message }))
 }
 
-pub(super) fn version() -> Result<Version> {
-    if LOADED.get().is_some() { Version::query() } else { open(None) }
-}
-
-fn load(path: &Path) -> Result<Loaded> {
+/// Loads a file. The error is the reason why it is not used; it names the file.
+fn load(path: &Path) -> std::result::Result<(Loaded, Version), String> {
+    let named = |reason: String| {
+        let path = path.display().to_string();
+        if reason.contains(&path) { reason } else { format!("{path}: {reason}") }
+    };
     // SAFETY: the initializers of oneDNN only set up oneDNN's own globals. For other files, the documentation of `open`
     // demands that the caller trusts the file.
-    let library = unsafe { libloading::Library::new(path) }.map_err(|e| {
-        let message = format!(
-            "cannot load {}: {e}; install oneDNN 3 (PyPI has it as onednn-cpu-gomp), name its file, or build with feature `static`",
-            path.display()
-        );
-        Error::new(ErrorKind::Backend { backend: crate::BACKEND, message })
-    })?;
+    let library = unsafe { libloading::Library::new(path) }.map_err(|error| named(error.to_string()))?;
     // The library is never unloaded, because the function table and all oneDNN objects point into the library.
     let library = Box::leak(Box::new(library));
-    // SAFETY: symbols that start with `dnnl_` belong to oneDNN. `open` checks that the version is 3 before any function
-    // but `dnnl_version` is called. The library is leaked, so it is never closed.
+    // SAFETY: symbols that start with `dnnl_` belong to oneDNN. The version is checked before any function but
+    // `dnnl_version` is called. The library is leaked, so it is never closed.
     let table = unsafe { Table::of(library) };
-    Ok(Loaded { path: path.to_owned(), table })
+    let version = Version::from_table(&table).map_err(|error| named(error.to_string()))?;
+    Ok((Loaded { path: path.to_owned(), table }, version))
 }

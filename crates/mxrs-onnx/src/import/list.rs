@@ -1,7 +1,9 @@
 //! The list of ONNX operators that can be imported, one per line.
 
 use super::node::{Answer, Reading};
-use super::ops::{activation, compare, elementwise, gather, layers, normalize, pooling, reduce, shape};
+use super::ops::{
+    activation, compare, create, elementwise, gather, index, layers, normalize, pooling, recurrent, reduce, shape,
+};
 use crate::refusal::{Refusal, refuse};
 
 /// A function that reads a node and returns the entry of its first output.
@@ -26,11 +28,12 @@ const READERS: &[(&str, Read)] = &[
     ("BitwiseOr", |node| compare::pair(node, "_npi_bitwise_or")),
     ("BitwiseXor", |node| compare::pair(node, "_npi_bitwise_xor")),
     ("Cast", elementwise::cast),
+    ("CastLike", elementwise::cast_like),
     ("Ceil", |node| elementwise::unary(node, "ceil")),
     ("Celu", activation::celu),
     ("Clip", elementwise::clip),
     ("Concat", shape::concat),
-    ("ConstantOfShape", shape::constant_of_shape),
+    ("ConstantOfShape", create::constant_of_shape),
     ("Conv", layers::convolution),
     ("ConvTranspose", layers::deconvolution),
     ("Cos", |node| elementwise::unary(node, "cos")),
@@ -40,14 +43,18 @@ const READERS: &[(&str, Read)] = &[
     ("Det", |node| elementwise::unary(node, "_linalg_det")),
     ("Div", |node| elementwise::pair(node, &elementwise::DIV)),
     ("Dropout", elementwise::dropout),
+    ("Einsum", layers::einsum),
     ("Elu", activation::elu),
     ("Equal", |node| compare::pair(node, "_npi_equal")),
     ("Erf", |node| elementwise::unary(node, "erf")),
     ("Exp", |node| elementwise::unary(node, "exp")),
     ("Expand", shape::expand),
+    ("EyeLike", create::eye_like),
     ("Flatten", shape::flatten),
     ("Floor", |node| elementwise::unary(node, "floor")),
+    ("GRU", recurrent::gru),
     ("Gather", gather::gather),
+    ("GatherElements", index::gather_elements),
     ("GatherND", gather::gather_nd),
     ("Gelu", activation::gelu),
     ("Gemm", layers::gemm),
@@ -65,6 +72,7 @@ const READERS: &[(&str, Read)] = &[
     ("IsInf", compare::is_inf),
     ("IsNaN", |node| elementwise::unary(node, "_npi_isnan")),
     ("LRN", layers::lrn),
+    ("LSTM", recurrent::lstm),
     ("LayerNormalization", normalize::layer),
     ("LeakyRelu", activation::leaky_relu),
     ("Less", |node| compare::pair(node, "_npi_less")),
@@ -89,7 +97,8 @@ const READERS: &[(&str, Read)] = &[
     ("PRelu", activation::prelu),
     ("Pad", shape::pad),
     ("Pow", elementwise::power),
-    ("Range", gather::range),
+    ("RNN", recurrent::rnn),
+    ("Range", create::range),
     ("Reciprocal", |node| elementwise::unary(node, "reciprocal")),
     ("ReduceL1", |node| reduce::reduced(node, (Some("abs"), "sum", None), 18)),
     ("ReduceL2", |node| reduce::reduced(node, (Some("square"), "sum", Some("sqrt")), 18)),
@@ -104,7 +113,9 @@ const READERS: &[(&str, Read)] = &[
     ("Relu", |node| elementwise::activation(node, "relu")),
     ("Reshape", shape::reshape),
     ("Resize", shape::resize),
+    ("ReverseSequence", index::reverse_sequence),
     ("Round", |node| elementwise::unary(node, "_npi_around")),
+    ("ScatterND", index::scatter_nd),
     ("Selu", activation::selu),
     ("Shape", shape::shape_of),
     ("Shrink", activation::shrink),

@@ -8,8 +8,12 @@ use mxrs_format::onnx::{AttributeKind, AttributeProto, NodeProto, TensorProto};
 use mxrs_graph::Entry;
 use mxrs_op::Attrs;
 use mxrs_op::param::ShapeAttr;
-use mxrs_types::{PartialShape, Result, Shape};
+use mxrs_types::{DType, PartialShape, Result, Shape};
 use std::collections::HashSet;
+
+/// The most elements of a constant that sets a parameter, such as a list of sizes. A malicious model could have many nodes that
+/// read one large constant.
+const MOST_NUMBERS: usize = 1 << 16;
 
 /// The entry of a node's first output, or the reason why the node cannot be read.
 pub(super) type Answer = Result<Entry, Refusal>;
@@ -65,6 +69,15 @@ impl<'a, 'm> Reading<'a, 'm> {
     pub fn text(&mut self, name: &str) -> Result<Option<String>, Refusal> {
         let text = self.attribute(name, AttributeKind::String)?.and_then(|attribute| attribute.s.as_deref());
         Ok(text.map(|text| String::from_utf8_lossy(text).into_owned()))
+    }
+
+    /// The value of an attribute that is a list of texts.
+    pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, Refusal> {
+        let attribute = self.attribute(name, AttributeKind::Strings)?;
+        let texts = |attribute: &AttributeProto| {
+            attribute.strings.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect()
+        };
+        Ok(attribute.map(texts))
     }
 
     /// The value of a `Constant` node that is given by numbers in attributes (`value_int`, `value_floats`); `None` if the
@@ -150,9 +163,23 @@ impl<'a, 'm> Reading<'a, 'm> {
         (0..self.node.input.len()).map(|index| self.operand(index)).collect()
     }
 
-    /// Input `index`, if it is a constant.
+    /// Input `index`, if it is a constant. It must not be large, because it is copied.
     pub fn array(&self, index: usize) -> Result<Option<Tensor>, Refusal> {
-        Ok(self.assembly.array(self.input_name(index)?)?)
+        let name = self.input_name(index)?;
+        let n = self.assembly.array_shape(name).map_or(0, |shape| shape.n_elements());
+        if n > MOST_NUMBERS {
+            return refuse(format!("input {index} is a constant of {n} elements, at most {MOST_NUMBERS} are read"));
+        }
+        Ok(self.assembly.array(name)?)
+    }
+
+    /// Input `index`, if it is a constant without axes.
+    pub fn scalar(&self, index: usize) -> Result<Option<Tensor>, Refusal> {
+        let name = self.input_name(index)?;
+        match self.assembly.array_shape(name) {
+            Some(shape) if shape.ndim() == 0 => Ok(self.assembly.array(name)?),
+            _ => Ok(None),
+        }
     }
 
     /// The integers of input `index`, which must be a constant; `None` if the node does not have this input.
@@ -161,7 +188,7 @@ impl<'a, 'm> Reading<'a, 'm> {
             return Ok(None);
         }
         match self.array(index)? {
-            Some(tensor) => Ok(Some(tensor.cast(mxrs_types::DType::I64).as_slice::<i64>()?.to_vec())),
+            Some(tensor) => Ok(Some(tensor.cast(DType::I64).as_slice::<i64>()?.to_vec())),
             None => refuse(format!("input {index} is not a constant")),
         }
     }
@@ -169,12 +196,47 @@ impl<'a, 'm> Reading<'a, 'm> {
     /// The axes of a reduction or shape change. They are a constant input from operator version `input_since` on, and an
     /// attribute in older versions.
     pub fn axes(&mut self, input_since: i64) -> Result<Option<Vec<i64>>, Refusal> {
-        if self.opset() >= input_since { self.constant_ints(1) } else { Ok(self.ints("axes")?.map(<[i64]>::to_vec)) }
+        let axes = match self.opset() >= input_since {
+            true => self.constant_ints(1)?,
+            false => self.ints("axes")?.map(<[i64]>::to_vec),
+        };
+        match axes {
+            Some(axes) if axes.len() > Shape::MAX_NDIM => {
+                refuse(format!("{} axes, at most {} are read", axes.len(), Shape::MAX_NDIM))
+            }
+            axes => Ok(axes),
+        }
     }
 
     /// Shape of an entry.
     pub fn shape(&self, entry: Entry) -> PartialShape {
         self.assembly.shape(entry)
+    }
+
+    /// Shape of an entry, all of whose sizes must be known. `what` is the value with this shape, such as "its input".
+    pub fn known_shape(&self, entry: Entry, what: &str) -> Result<Shape, Refusal> {
+        match self.shape(entry).known() {
+            Some(shape) => Ok(shape),
+            None => self.unknown(entry, what),
+        }
+    }
+
+    /// Number of axes of an entry, which must be known.
+    pub fn known_ndim(&self, entry: Entry, what: &str) -> Result<usize, Refusal> {
+        match self.shape(entry).ndim() {
+            Some(ndim) => Ok(ndim),
+            None => self.unknown(entry, what),
+        }
+    }
+
+    /// Refuses the node because a size of an entry is not known. The reason names the inputs of the model with open sizes.
+    pub fn unknown<T>(&self, entry: Entry, what: &str) -> Result<T, Refusal> {
+        refuse(self.assembly.why_unknown(entry, what))
+    }
+
+    /// Element type of an entry, if it is known.
+    pub fn dtype(&self, entry: Entry) -> Option<DType> {
+        self.assembly.dtype(entry)
     }
 
     /// Assigns a constant to output 0, and returns it as an operand.

@@ -201,8 +201,10 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The product that replaces `chain`, whose first call is member `first` of the whole chain. The calls that fold batch
-    /// normalization, if the chain has one, are added to `calls`.
+    /// Describes the product (a convolution or a fully-connected layer, with or without an epilogue) that replaces the calls
+    /// `chain`. These calls are all or some of the calls that a pattern has matched: `chain[0]` has the index `first` among
+    /// the matched calls. If `chain` contains batch normalization, this adds to `calls` the calls that fold it into weight
+    /// and bias. `None` if no epilogue applies the functions in `chain`.
     pub fn of(chain: &[Member<'_>], first: usize, calls: &mut Vec<NewCall>) -> Option<Self> {
         let seed = chain.first()?;
         let input = |member, position| Operand::Input { member: first + member, position };

@@ -10,3 +10,4 @@ pub mod random_normal;
 pub mod random_uniform;
 pub mod set_value;
 pub mod zeros;
+pub mod zeros_without_dtype;

@@ -77,6 +77,6 @@ layer! {
         /// When elements are dropped. Default: in training.
         mode: DropoutMode = DropoutMode::Training,
         /// Axes along which elements are dropped together. Default: none.
-        axes: Vec<usize> = Vec::new(),
+        axes: Vec<usize> = Vec::<usize>::new(),
     }
 }

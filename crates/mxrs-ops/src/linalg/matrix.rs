@@ -85,17 +85,18 @@ impl Matrix {
             let is_zero = lengths[*i] <= f64::EPSILON * largest * 4.0;
             let mut direction: Vec<f64> = rows[*i].iter().map(|x| x / lengths[*i]).collect();
             if is_zero {
-                let across = |k: usize| {
-                    let mut unit: Vec<f64> = (0..n).map(|j| f64::from(u8::from(j == k))).collect();
-                    for other in &found {
-                        let along = dot(&unit, other);
-                        unit.iter_mut().zip(other).for_each(|(x, y)| *x -= along * y);
-                    }
-                    unit
-                };
-                let longest = (0..n).map(across).max_by(|a, b| dot(a, a).total_cmp(&dot(b, b))).unwrap_or_default();
-                let length = dot(&longest, &longest).sqrt();
-                direction = longest.iter().map(|x| x / length).collect();
+                // Of the unit vectors, the one that is farthest from the rows before. To find it by the lengths of what is
+                // left of each would take n times as long.
+                let left: Vec<f64> =
+                    (0..n).map(|k| 1.0 - found.iter().map(|row| row[k] * row[k]).sum::<f64>()).collect();
+                let farthest = (0..n).max_by(|a, b| left[*a].total_cmp(&left[*b]));
+                let mut unit: Vec<f64> = (0..n).map(|j| f64::from(u8::from(Some(j) == farthest))).collect();
+                for other in &found {
+                    let along = dot(&unit, other);
+                    unit.iter_mut().zip(other).for_each(|(x, y)| *x -= along * y);
+                }
+                let length = dot(&unit, &unit).sqrt();
+                direction = unit.iter().map(|x| x / length).collect();
             }
             let most = direction.iter().copied().fold(0.0, |most: f64, x| if x.abs() > most.abs() { x } else { most });
             if most < 0.0 {

@@ -4,7 +4,7 @@ mod dense;
 pub mod eigen;
 pub mod factors;
 pub mod inverses;
-mod matrix;
+pub(crate) mod matrix;
 pub mod products;
 pub mod singular;
 pub mod systems;

@@ -26,11 +26,11 @@ pub const DEFINITIONS: &[fn() -> OpDef] =
 
 /// A product as sums: the sizes of the result, the number of terms, and, for each input, the strides of the axes of the
 /// result and of the terms.
-struct Sums {
-    out: Vec<usize>,
-    n_terms: usize,
-    strides: [Vec<usize>; 2],
-    steps: [usize; 2],
+pub(super) struct Sums {
+    pub(super) out: Vec<usize>,
+    pub(super) n_terms: usize,
+    pub(super) strides: [Vec<usize>; 2],
+    pub(super) steps: [usize; 2],
 }
 
 /// Several axes of the result that together form the rows or the columns of a matrix.
@@ -60,7 +60,7 @@ impl Merged {
 impl Sums {
     /// The sums as products of matrices: the last axes of b are columns, the axes before them are rows of a, and the others
     /// are the batch.
-    fn products(&self) -> Products {
+    pub(super) fn products(&self) -> Products {
         let mut axes: Vec<[usize; 3]> =
             (0..self.out.len()).map(|axis| [self.out[axis], self.strides[0][axis], self.strides[1][axis]]).collect();
         let columns = Merged::take(&mut axes, 1);

@@ -3,8 +3,10 @@
 //! Tensors, ranges and rounding are those of `families/quantized.rs`: an element `q` represents `q · max(|min|, |max|) /
 //! levels`.
 
+pub mod calibrate_entropy;
 pub mod dequantize;
 pub mod quantize;
+pub mod quantize_asym;
 pub mod quantize_v2;
 pub mod quantized_act;
 pub mod quantized_batch_norm;

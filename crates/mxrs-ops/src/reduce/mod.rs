@@ -2,6 +2,8 @@
 
 pub mod argmax;
 pub mod argmin;
+pub mod count_sketch;
+pub mod getnnz;
 pub mod histogram;
 pub mod max;
 pub mod mean;

@@ -28,7 +28,7 @@ op_params! {
     }
 }
 
-struct Embedding;
+pub(super) struct Embedding;
 
 impl Move for Embedding {
     type Params = EmbeddingParams;

@@ -20,8 +20,7 @@ struct GatherNd;
 /// Flat positions in `shape` of the slices at the points `indices`, and the number of elements of a slice.
 pub fn slices(shape: &Shape, indices: &RefInput<'_>) -> Result<(Vec<usize>, usize)> {
     let n_axes = indices.desc.shape[0];
-    let slice = around_axis(shape, n_axes.max(1) - 1).2;
-    let slice = if n_axes == 0 { shape.n_elements() } else { slice };
+    let slice = if n_axes == 0 { shape.n_elements() } else { around_axis(shape, n_axes - 1).2 };
     if slice == 0 {
         // There may be more points than fit into memory, because they have no elements.
         return Ok((Vec::new(), 0));
@@ -86,6 +85,7 @@ impl Move for GatherNd {
             index(Sample::plain("grid", &[&[2, 3, 2], &[2, 2, 2]]), &[0.0, 1.0, 1.0, 0.0, 2.0, 0.0, 1.0, 2.0]),
             index(Sample::plain("one", &[&[1], &[1, 1]]), &[0.0]),
             index(Sample::plain("empty", &[&[3, 2], &[1, 0]]), &[]),
+            index(Sample::plain("a scalar", &[&[], &[0, 3]]), &[]),
         ]
     }
 }

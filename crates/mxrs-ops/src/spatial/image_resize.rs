@@ -33,11 +33,11 @@ op_params! {
 
 /// The largest size of a side of the result. The taps of one position take a hundred times the memory of a pixel. Without
 /// this limit, a small symbol file could demand more memory than the result itself takes.
-const MOST: usize = 1 << 20;
+pub(super) const MOST: usize = 1 << 20;
 
 /// The method of interpolation between pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     Nearest,
     Linear,
     Cubic,
@@ -46,7 +46,7 @@ enum Way {
 }
 
 impl ResizeParams {
-    fn way(&self) -> Result<Way> {
+    pub(super) fn way(&self) -> Result<Way> {
         Ok(match self.interp {
             0 => Way::Nearest,
             1 => Way::Linear,
@@ -235,7 +235,7 @@ impl Plan {
     }
 }
 
-struct Resize;
+pub(super) struct Resize;
 
 impl Formula for Resize {
     type Params = ResizeParams;
@@ -299,7 +299,12 @@ impl Formula for Resize {
     }
 }
 
-fn run(params: &OpParams, inputs: &[RefInput<'_>], outputs: &mut [RefOutput<'_>], mode: RunMode) -> Result<()> {
+pub(super) fn run(
+    params: &OpParams,
+    inputs: &[RefInput<'_>],
+    outputs: &mut [RefOutput<'_>],
+    mode: RunMode,
+) -> Result<()> {
     if inputs[0].desc.dtype != DType::U8 {
         return formula::forward::<Resize>(params, inputs, outputs, mode);
     }

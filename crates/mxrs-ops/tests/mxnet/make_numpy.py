@@ -19,6 +19,39 @@ ARITHMETIC = dict(add=(-1, 1), subtract=(-1, 1), multiply=(-1, 1), true_divide=(
 COMPARISONS = ['equal', 'not_equal', 'greater', 'greater_equal', 'less', 'less_equal']
 
 
+def norm(add):
+    """Adds the norms."""
+    op, cube = '_npi_norm', u(2, 3, 4)
+    for keepdims in [False, True]:
+        add(op, 'all_%d' % keepdims, dict(flag=-2, keepdims=keepdims), cube)
+        add(op, 'all_of_vector_%d' % keepdims, dict(flag=-2, keepdims=keepdims), u(4))
+        add(op, 'vector_%d' % keepdims, dict(keepdims=keepdims), u(4))
+        add(op, 'rows_%d' % keepdims, dict(axis=(-1,), keepdims=keepdims), cube)
+        add(op, 'squares_%d' % keepdims, dict(flag=1, axis=(2, 0), keepdims=keepdims), cube)
+        for flag in [0, 1, 2]:
+            add(op, 'matrix_%d_%d' % (flag, keepdims), dict(flag=flag, keepdims=keepdims), u(2, 3))
+            # MXNet multiplies by the gradient of the output twice, unless it sums.
+            add(op, 'matrices_%d_%d' % (flag, keepdims), dict(flag=flag, keepdims=keepdims), cube, grad=None if flag else [])
+    add(op, 'all_of_scalar', dict(flag=-2), u())
+    for order in [0, 1, 3, .5, -1, -2, -3]:
+        add(op, 'order_%s' % order, dict(ord=order, axis=(1,)), cube)
+    for order in [0, 1, 2, 3]:
+        # MXNet's gradient is NaN where data is 0 and `ord` is below 1.
+        add(op, 'zeros_%d' % order, dict(ord=order), v([0, 1, -2, 0, .5]))
+    add(op, 'zeros_inverse', dict(ord=-1), v([0, 1, -2]), grad=[])
+    for order in [1, -1, 3, -3, 0, .5, 'inf', '-inf']:
+        add(op, 'sums_%s' % order, dict(ord=order), u(3, 4))
+        add(op, 'turned_sums_%s' % order, dict(ord=order, axis=(1, 0), keepdims=True), u(3, 4))
+        add(op, 'sums_of_axes_%s' % order, dict(ord=order, axis=(2, 0), keepdims=order == 1), cube, grad=[])
+    add(op, 'equal_sums', dict(ord=1), v([1, -1, 1, 1], shape=(2, 2)))
+    add(op, 'smallest', dict(ord=-2), u(2, 3))
+    add(op, 'smallest_of_many', dict(ord=-2, axis=(1, 2)), cube, grad=[])
+    # MXNet's gradient is wrong if the matrices are not the last axes.
+    for order, flag in [(2, 0), (-2, 0), (2, 2)]:
+        add(op, 'turned_%d_%d' % (order, flag), dict(ord=order, flag=flag, axis=(0, 2)), cube, grad=[])
+    add(op, 'float64', dict(axis=(0,), ord=3), u(4, 2, dtype='float64'))
+
+
 def cases():
     out = []
 
@@ -217,6 +250,15 @@ def cases():
         add('_npi_matmul', name, {}, u(*a), u(*b), grad=[1] if name == 'batches' else None)
     for n, a, b in [(1, (3, 4), (4, 2)), (2, (2, 3, 4), (3, 4, 2)), (0, (2,), (3,))]:
         add('_npi_tensordot_int_axes', 'axes_%d' % n, dict(axes=n), u(*a), u(*b))
+    for name, of_a, of_b, a, b in [
+            ('last_and_first', (1,), (0,), (3, 4), (4, 2)), ('two', (1, 2), (0, 1), (2, 3, 4), (3, 4, 2)),
+            ('crossed', (2, 0), (0, 1), (2, 3, 4), (4, 2, 3)), ('from_the_end', (-1,), (-1,), (2, 3), (4, 3)),
+            ('middle', (1,), (1,), (2, 3, 2), (4, 3)), ('ones', (1, 2), (1, 0), (2, 1, 3), (3, 1, 2)),
+            ('whole', (0, 1), (0, 1), (2, 3), (2, 3)), ('outer', (), (), (2,), (3,)), ('scalar', (), (), (), (2, 3)),
+            ('to_scalar', (), (), (2, 3), ())]:
+        add('_npi_tensordot', name, dict(a_axes_summed=of_a, b_axes_summed=of_b), u(*a), u(*b))
+    add('_npi_tensordot', 'float64', dict(a_axes_summed=(0,), b_axes_summed=(1,)), u(3, 2, dtype='float64'), u(2, 3, dtype='float64'))
+    norm(add)
     condition = v([1, 0, -1, 0, 2, 0], shape=(2, 3))
     add('_npi_where', 'tensors', {}, condition, u(2, 3), u(2, 3), grad=[1, 2])
     add('_npi_where', 'broadcast', {}, v([1, 0, 1], 'bool'), u(2, 1), u(2, 3), grad=[1, 2])
@@ -404,6 +446,16 @@ def shape_cases():
         ('_npi_einsum', dict(num_args='1', subscripts='ij->k'), [(2, 3)]),
         ('_npi_insert_scalar', dict(int_ind='1', axis='0'), [(2, 3), (2, 3)]),
         ('_npi_boolean_mask_assign_scalar', dict(value='1', start_axis='0'), [(2, 3), (3,)]),
+        ('_npi_tensordot', dict(a_axes_summed='(2, 0)', b_axes_summed='(0, 1)'), [(2, 3, 4), (4, 2, 3)]),
+        ('_npi_tensordot', dict(a_axes_summed='(2, 0)', b_axes_summed='(0, 1)'), [(2, 3, 4), (4, 5, 3)]),
+        ('_npi_tensordot', dict(a_axes_summed='(1,)', b_axes_summed='(0, 1)'), [(2, 3), (3, 4)]),
+        ('_npi_norm', {}, [(2, 3, 4)]),
+        ('_npi_norm', dict(axis='(0, 2)', keepdims='True'), [(2, 3, 4)]),
+        ('_npi_norm', dict(axis='(1,)', ord='3'), [(2, 3, 4)]),
+        ('_npi_norm', dict(axis='(1,)', flag='2'), [(2, 3, 4)]),
+        ('_npi_norm', dict(axis='(0, 1, 2)'), [(2, 3, 4)]),
+        ('_npi_norm', dict(axis='(0, 0)'), [(2, 3, 4)]),
+        ('_npi_norm', dict(axis='(3,)'), [(2, 3, 4)]),
     ]
 
 

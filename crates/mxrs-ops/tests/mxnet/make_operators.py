@@ -386,7 +386,8 @@ def compute(mx, np, cases):
     for op, name, attrs, specs, options in cases:
         rng = np.random.default_rng(sum(map(ord, op + name)))
         arrays = [fill(spec, rng) for spec in specs]
-        nd = [mx.nd.array(a, dtype=a.dtype).tostype(options.get('stype', 'default')) for a in arrays]
+        stypes = options.get('stypes', [options.get('stype', 'default')] * len(arrays))
+        nd = [mx.nd.array(a, dtype=a.dtype).tostype(stype) for a, stype in zip(arrays, stypes)]
         if 'count' in options:
             attrs = dict(attrs, **{options['count']: str(len(nd))})
         grads = options['grad']
@@ -399,7 +400,9 @@ def compute(mx, np, cases):
                 if 'made' in options:
                     out = mx.nd.zeros(options['made'], dtype=options.get('dtype', 'float32'))
                 outputs = call(mx, op, nd, attrs, out)
-            outputs = outputs if isinstance(outputs, list) else [outputs]
+                outputs = outputs if isinstance(outputs, list) else [outputs]
+                if 'stypes' in options:
+                    outputs = [output.tostype('default') for output in outputs]
             document = dict(name=name, attrs=attrs, is_train=options.get('train_mode', False), inputs=[encode(a) for a in arrays],
                             outputs=[encode(o.asnumpy()) for o in outputs])
         except mx.base.MXNetError as error:

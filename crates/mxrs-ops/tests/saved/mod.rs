@@ -129,7 +129,7 @@ fn gradients_keep_alive_what_they_must_and_no_more() {
              _npi_ldexp_scalar _npi_rldexp_scalar SoftmaxActivation softmin moments _np_prod _np_max _np_min _npi_std \
              _npi_var \
              _npi_where _npi_where_lscalar _npi_where_rscalar _square_sum _npi_pad _npi_average \
-             _npi_tensorinv _npi_eigh _npi_eigvalsh _npi_eig _npi_eigvals",
+             _npi_tensorinv _npi_eigh _npi_eigvalsh _npi_eig _npi_eigvals _npi_norm _contrib_SparseEmbedding",
         ),
         (
             "y0",
@@ -139,9 +139,9 @@ fn gradients_keep_alive_what_they_must_and_no_more() {
         (
             "x1",
             "pick take batch_take gather_nd scatter_nd _contrib_ROIAlign _contrib_index_copy _contrib_PSROIPooling _contrib_RROIAlign \
-             _npi_boolean_mask_assign_scalar _npi_boolean_mask_assign_tensor",
+             _npi_boolean_mask_assign_scalar _npi_boolean_mask_assign_tensor _sparse_retain",
         ),
-        ("x0 y0", "Custom max min norm Pooling _npi_pinv _npi_pinv_scalar_rcond"),
+        ("x0 y0", "Custom max min norm Pooling Pooling_v1 _npi_pinv _npi_pinv_scalar_rcond"),
         (
             "x0 x1",
             "elemwise_mul elemwise_div broadcast_mul broadcast_div Convolution FullyConnected _mod _power _hypot \
@@ -153,16 +153,18 @@ fn gradients_keep_alive_what_they_must_and_no_more() {
              _npi_true_divide _npi_mod _npi_power _npi_hypot _npi_arctan2 _npi_copysign _npi_ldexp \
              softmax_cross_entropy _np_dot _npi_matmul _npi_tensordot_int_axes \
              _scatter_elemwise_div khatri_rao _npi_polyval _npi_percentile _npi_einsum \
-             _npi_solve _npi_tensorsolve",
+             _npi_solve _npi_tensorsolve _npi_tensordot Convolution_v1 IdentityAttachKLSparseReg",
         ),
-        ("x0 x1 y1 y2", "BatchNorm _contrib_SyncBatchNorm"),
-        ("x1 x2", "_npi_insert_tensor"),
+        ("x0 x1 y1 y2", "BatchNorm BatchNorm_v1 _contrib_SyncBatchNorm"),
+        ("x0 x1 x2 y1 y2", "_contrib_BatchNormWithReLU"),
+        ("x1 x2", "_npi_insert_tensor _contrib_count_sketch"),
         ("x0 x1 x2 x3 x4 x5 x6 x7", "_contrib_hawkesll"),
         ("x1 y0", "SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput SVMOutput"),
         ("y1", "CTCLoss Dropout _contrib_box_nms"),
         (
             "x0 x1 x2",
-            "RNN _contrib_DeformableConvolution _random_pdf_uniform _random_pdf_normal _random_pdf_gamma _random_pdf_negative_binomial \
+            "RNN _contrib_DeformableConvolution _contrib_DeformablePSROIPooling _random_pdf_uniform _random_pdf_normal \
+             _random_pdf_gamma _random_pdf_negative_binomial \
              _random_pdf_generalized_negative_binomial",
         ),
         ("y0 y1", "_linalg_syevd"),

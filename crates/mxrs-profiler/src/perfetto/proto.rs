@@ -59,7 +59,7 @@ pub(super) enum Type {
     Counter = 4,
 }
 
-/// A detail of a slice.
+/// A named value that the timeline shows with a slice: one of the details of the recorded span, as a number or as text.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct DebugAnnotation {
     #[prost(uint64, optional, tag = "3")]

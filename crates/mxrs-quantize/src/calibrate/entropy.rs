@@ -1,19 +1,11 @@
 //! MXNet's entropy calibration: finds the threshold that loses the least information.
 //!
-//! It tries every threshold from a smallest one, with as many bins inside as there are quantized values, to the end of the
-//! histogram. P is the distribution of the counts inside the threshold, with the counts outside added to its first and last
-//! bin. Q is the result of quantizing the counts inside: the bins form as many groups as there are quantized values, and the
-//! count of each group is spread evenly over its non-empty bins. The threshold with the smallest Kullback-Leibler divergence
-//! of P from Q is chosen. S. Migacz, "8-bit inference with TensorRT", GTC 2017.
-//!
-//! Two details follow MXNet instead of the paper: the first bin inside a threshold counts as empty in Q, and if the groups
-//! do not divide the bins evenly, the remaining bins belong to the last group.
+//! [`mxrs_ops::entropy`] describes the search: it gives the divergence of every threshold, and the threshold with the smallest
+//! divergence is chosen.
 
 use super::histogram::Histogram;
+use mxrs_ops::entropy;
 use mxrs_types::Result;
-
-/// An empty bin gets this count.
-const SMOOTHING: f64 = 1e-4;
 
 /// Returns the best threshold and its divergence in nats. `None` if the histogram has fewer bins than quantized values, or
 /// no counts. If no threshold has a finite divergence, returns the threshold of the whole histogram with an infinite
@@ -45,76 +37,11 @@ pub fn divergences(histogram: &Histogram, n_quantized: usize) -> Vec<(f64, f64)>
 
 /// An iterator over the thresholds and divergences that [`divergences`] returns.
 fn thresholds(histogram: &Histogram, n_quantized: usize) -> impl Iterator<Item = (f64, f64)> {
-    let counts = &histogram.counts;
-    let (middle, first) = (counts.len() / 2, n_quantized / 2);
-    let mut before = Vec::with_capacity(counts.len() + 1);
-    before.push(0u64);
-    for count in counts {
-        before.push(before[before.len() - 1] + count);
-    }
-    let total = before[counts.len()];
-    let is_empty = total == 0 || first > middle || n_quantized == 0;
-    let halves = if is_empty { 0..0 } else { first..middle + 1 };
-    let (mut p, mut q) = (Vec::with_capacity(counts.len()), Vec::with_capacity(counts.len()));
-    halves.map(move |half| {
-        let (start, stop) = (middle - half, middle + half + 1);
-        p.clear();
-        p.extend(counts[start..stop].iter().map(|count| *count as f64));
-        let last = p.len() - 1;
-        p[0] = before[start + 1] as f64;
-        p[last] = (total - before[stop - 1]) as f64;
-        quantized(&counts[start..stop], &p, n_quantized, &mut q);
-        (histogram.edge(stop), divergence(&mut p, &mut q).unwrap_or(f64::INFINITY))
-    })
-}
-
-/// Computes Q, the result of quantizing the counts `inside`, into `q`.
-fn quantized(inside: &[u64], p: &[f64], n_quantized: usize, q: &mut Vec<f64>) {
-    q.clear();
-    q.resize(inside.len(), 0.0);
-    let group = inside.len() / n_quantized;
-    for index in 0..n_quantized {
-        let start = index * group;
-        let stop = if index + 1 == n_quantized { inside.len() } else { start + group };
-        let counted = start.max(1).min(stop)..stop;
-        let sum: u64 = inside[counted.clone()].iter().sum();
-        let n_filled = inside[counted].iter().filter(|count| **count > 0).count();
-        if n_filled == 0 {
-            continue;
-        }
-        // MXNet divides in float32, so its result may differ slightly.
-        let each = sum as f64 / n_filled as f64;
-        for k in start..stop {
-            if p[k] > 0.0 {
-                q[k] = each;
-            }
-        }
-    }
-}
-
-/// The divergence of `p` from `q` after both are smoothed and scaled to sum 1; `None` if too few bins have counts for
-/// smoothing.
-fn divergence(p: &mut [f64], q: &mut [f64]) -> Option<f64> {
-    let (p_sum, q_sum) = (smooth(p)?, smooth(q)?);
-    let terms = p.iter().zip(q.iter()).map(|(p, q)| {
-        let (p, q) = (p / p_sum, q / q_sum);
-        p * (p / q).ln()
-    });
-    Some(terms.sum())
-}
-
-/// Gives every empty bin a small count, and subtracts these counts evenly from the non-empty bins. Returns the sum of all
-/// counts, which stays the same.
-fn smooth(counts: &mut [f64]) -> Option<f64> {
-    let n_empty = counts.iter().filter(|count| **count == 0.0).count();
-    let n_filled = counts.len() - n_empty;
-    let taken = SMOOTHING * n_empty as f64 / n_filled as f64;
-    if n_filled == 0 || taken >= 1.0 {
-        return None;
-    }
-    counts.iter_mut().for_each(|count| *count = if *count == 0.0 { SMOOTHING } else { *count - taken });
-    let is_positive = counts.iter().all(|count| *count > 0.0);
-    is_positive.then(|| counts.iter().sum())
+    // Sums of counts are exact in `f64` up to 2^53.
+    let counts: Vec<f64> = histogram.counts.iter().map(|count| *count as f64).collect();
+    let is_empty = counts.iter().all(|count| *count == 0.0);
+    let divergences = entropy::divergences(counts, if is_empty { 0 } else { n_quantized });
+    divergences.map(move |(stop, divergence)| (histogram.edge(stop), divergence.unwrap_or(f64::INFINITY)))
 }
 
 #[cfg(test)]
@@ -208,13 +135,5 @@ mod tests {
         });
         assert!(told.unwrap_err().to_string().contains("an interrupt"));
         assert_eq!(n_asked, 3);
-    }
-
-    #[test]
-    fn smoothing_keeps_the_sum() {
-        let mut counts = [0.0, 3.0, 0.0, 5.0];
-        assert!((smooth(&mut counts).unwrap() - 8.0).abs() < 1e-12);
-        assert!(counts.iter().all(|count| *count > 0.0));
-        assert_eq!(smooth(&mut [0.0; 3]), None);
     }
 }

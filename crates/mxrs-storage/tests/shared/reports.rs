@@ -58,7 +58,7 @@ fn s11_hooks_run_and_the_error_names_tags() {
     drop((live, guard));
 }
 
-/// An event that the host has to wait for.
+/// A fake event of a GPU. It is unfinished until `wait` has been called. The number counts the calls of `wait`.
 #[derive(Debug)]
 struct Once(AtomicU64);
 

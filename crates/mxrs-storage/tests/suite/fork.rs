@@ -44,8 +44,9 @@ fn a_child_of_a_busy_process_has_working_pools() {
                     guard.child();
                     let works = (0..20).all(|_| pass(&storage)) && {
                         storage.release_all(CPU);
-                        // With `BestFit`, live blocks of threads that do not exist in the child keep other free memory of
-                        // their unit cached.
+                        // `BestFit` returns memory to the device only in whole units (`GrowableMemory::unit_bytes`). The
+                        // other two threads may own blocks at the fork. They do not exist in the child, so nothing frees
+                        // these blocks there. Free memory in the same unit as such a block stays cached.
                         kind == PoolKind::BestFit || storage.stats(CPU).cached_bytes == 0
                     };
                     // SAFETY: ends the child immediately, without destructors or other code of the parent.

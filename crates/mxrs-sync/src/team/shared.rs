@@ -44,8 +44,8 @@ struct Board {
 
 /// The state of one thread, in its own cache line.
 struct ThreadSlot {
-    /// The `state` of the last run in which this thread ran the chunk with its own thread number. It is stored when
-    /// that chunk is finished.
+    /// In a run with at most as many chunks as threads, thread `i` runs chunk `i` and then stores the run's `Board::state`
+    /// here. The caller waits until the slots of all other threads that have a chunk contain this value.
     finished: AtomicU64,
     asleep: AtomicBool,
 }

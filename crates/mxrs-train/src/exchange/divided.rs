@@ -82,10 +82,12 @@ impl Exchange {
     }
 
     /// Gives states to the servers, unless the servers have made updates already. Their states are then newer: if a worker
-    /// restarts from an older checkpoint, the updates that the servers made since must not be lost.
+    /// restarts from an older checkpoint, the updates that the servers made since must not be lost. Only worker 0 gives states.
+    /// The others wait for it, because a push that came before would make worker 0 find an update, and the states of the
+    /// checkpoint would be left out.
     fn set_states_of_servers(&self, store: &dyn KvStore, states: &SavedStates) -> Result<()> {
         if store.rank() != 0 {
-            return Ok(());
+            return store.wait_for_updater_states();
         }
         let known = self.states_of_servers()?.unwrap_or_default();
         if !counts(&known)?.is_empty() {

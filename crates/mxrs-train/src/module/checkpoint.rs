@@ -105,7 +105,8 @@ impl Module {
     ///
     /// Servers of an asynchronous store take weights only once, when the optimizer is initialized. So a program must first
     /// give the parameters of the checkpoint to [`init_params`](Self::init_params), and then initialize the optimizer.
-    /// Servers that have made updates since then keep their weights and states.
+    /// Servers that have made updates since then keep their weights and states. Otherwise worker 0 gives them the states, and
+    /// the other workers wait for that.
     ///
     /// # Errors
     /// Returns an error if the parameters are those of another network (the error names the first that differs, with both

@@ -16,8 +16,10 @@ const MOST_CONTEXTS: u64 = 1 << 16;
 pub struct DeviceCopies {
     /// The number of contexts.
     pub n_devices: usize,
-    /// Parameters and auxiliary states that differ from the means in the parameter file, by name: one tensor for each
-    /// context, or a single one if all contexts have the same.
+    /// Parameters and auxiliary states by name. Each context has a copy of every array; with several contexts, the parameter
+    /// file holds the mean of the copies (of integers, the first copy). This map contains the arrays of which at least one
+    /// copy differs from the file: one tensor for each context, or a single one if all copies are equal. Equal copies can
+    /// differ from their mean, because the sum and the quotient are rounded.
     pub arrays: IndexMap<String, Vec<Tensor>>,
     /// What the key-value store's compression has left over of the gradients of a parameter, by name: one tensor for each
     /// context.

@@ -287,7 +287,8 @@ impl Trainer {
     }
 
     /// Replaces the states of the optimizer on all devices, to resume a training. A loss scaler of the states is
-    /// [resumed](LossScaler::resume) if this trainer has one.
+    /// [resumed](LossScaler::resume) if this trainer has one. With an asynchronous store, worker 0 gives its states to the
+    /// servers, and the other workers wait for that.
     ///
     /// # Errors
     /// Fails as [`Updater::set_states`] does.

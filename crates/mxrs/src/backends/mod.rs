@@ -46,6 +46,8 @@ pub struct Backends {
 impl Backends {
     /// Whether this build has code for oneDNN.
     pub(crate) const HAVE_ONEDNN: bool = onednn::IS_BUILT;
+    /// Whether this build loads oneDNN at run time.
+    pub(crate) const LOAD_ONEDNN: bool = onednn::IS_LOADED;
 
     /// Loads the backends in this order: oneDNN, if the build and the settings allow it; the convolutions of mxrs; the
     /// backends of the caller; the other kernels of mxrs; the reference kernels.

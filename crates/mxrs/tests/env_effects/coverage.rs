@@ -6,7 +6,7 @@ use mxrs_env::{Capability, Registered, field_paths, registry};
 use std::path::Path;
 
 /// The test files that observe effects, without `variables.rs`, which names all variables.
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 24] = [
     include_str!("threads.rs"),
     include_str!("device.rs"),
     include_str!("distributed.rs"),
@@ -29,6 +29,7 @@ const SOURCES: [&str; 23] = [
     include_str!("workers.rs"),
     // The tests of variables that only the command `mxrs` uses.
     include_str!("../../../mxrs-cli/tests/cli/env.rs"),
+    include_str!("../../../mxrs-cli/tests/cli/launch.rs"),
     include_str!("../../../mxrs-cli/tests/cli/profile.rs"),
     include_str!("../../../mxrs-cli/tests/cli/train.rs"),
 ];

@@ -1,10 +1,11 @@
-//! Rows D80 to D83 and D85 of `docs/env.md`: workspaces and random generators that operators share, and the type in
-//! which sums are computed.
+//! Rows D80 to D83, D85 and M27 of `docs/env.md`: workspaces and random generators that operators share, the type in
+//! which sums are computed, and the instructions of kernels.
 
 use crate::door::Door;
 use crate::probe::Probe;
 use crate::{Vars, builder, runtime};
 use half::f16;
+use mxrs::Runtime;
 use mxrs::engine::Engine;
 use mxrs::exec::autograd;
 use mxrs::op::Attrs;
@@ -12,8 +13,10 @@ use mxrs::storage::{Storage, StorageConfig};
 use mxrs::types::Device;
 use mxrs_engine::gpu::GpuDevice;
 use mxrs_ndarray::{NdArray, TempSpaces};
+use mxrs_processor::{Isa, Set};
 use mxrs_simulated_gpu::{SimulatedGpu, SimulatedMemory};
 use std::collections::BTreeSet;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,6 +24,7 @@ const CPU_SPACES: &str = "MXNET_CPU_TEMP_COPY";
 const GPU_SPACES: &str = "MXNET_GPU_TEMP_COPY";
 const CPU_RANDOM: &str = "MXNET_CPU_PARALLEL_RAND_COPY";
 const GPU_RANDOM: &str = "MXNET_GPU_PARALLEL_RAND_COPY";
+const INSTRUCTIONS: &str = "MXRS_ISA";
 const GPU: Device = Device::gpu(0);
 
 /// Asserts that `n` tasks wait at the door at the same time, and that no further task arrives meanwhile.
@@ -145,4 +149,35 @@ fn d85_sums_of_16_bits_are_narrow_if_asked_for() {
     // Without the variable, sums are accumulated safely.
     let default = runtime(&[]).settings().resources.safe_accumulation;
     assert!(default);
+}
+
+/// Prints the instructions of kernels, and how a second runtime of this process fails that asks for others.
+#[test]
+#[ignore = "run by m27_is_a_limit_of_the_whole_process in processes of its own"]
+fn in_a_child_process() {
+    let _first = Runtime::from_env().unwrap();
+    println!("instructions: {}", Isa::best().name());
+    builder(&[]).build().expect("a runtime without the variable");
+    if let Err(error) = builder(&[(INSTRUCTIONS, "avx2")]).build() {
+        println!("error: {error}");
+    }
+}
+
+#[test]
+fn m27_is_a_limit_of_the_whole_process() {
+    let child = |value: &str| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "resources::in_a_child_process", "--ignored", "--nocapture"]);
+        let output = command.env(INSTRUCTIONS, value).output().unwrap();
+        assert!(output.status.success(), "no panic");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let widest = Set::of_processor();
+    for (value, expected) in [("portable", "portable"), ("", widest.name())] {
+        let text = child(value);
+        assert!(text.contains(&format!("instructions: {expected}\n")), "{text}");
+        // A processor without AVX2 cannot honor the second value either way, which is a warning.
+        let error = "error: MXRS_ISA: invalid value \"avx2\": expected the value that the first runtime";
+        assert_eq!(text.contains(error), widest != Set::Portable, "{text}");
+    }
 }

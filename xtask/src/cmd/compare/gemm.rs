@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
+use clap::ValueEnum;
 
 use super::score::packages::{self, Packages};
 use super::venv::{Install, Venv, said};
-use super::{Format, Isa};
+use super::{Format, Isa, word};
 use crate::process::Run;
 use crate::session::Session;
 
@@ -17,6 +18,9 @@ pub struct Args {
     /// Products from the list in benches/src/gemm/shapes.txt, by name or by a part of the name [default: all]
     #[arg(long, value_name = "NAME,…")]
     shape: Option<String>,
+    /// Type of the numbers [default: float32]
+    #[arg(long, value_enum)]
+    dtype: Option<Dtype>,
     /// Threads of each library [default: 2]
     #[arg(long)]
     threads: Option<NonZeroUsize>,
@@ -40,6 +44,15 @@ pub struct Args {
     /// How the report is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// Type of the numbers that are multiplied.
+#[derive(Clone, Copy, ValueEnum)]
+enum Dtype {
+    /// 32 bits
+    Float32,
+    /// 16 bits: the upper half of a float32; right matrices are packed once
+    Bfloat16,
 }
 
 /// Runs the command.
@@ -93,7 +106,8 @@ impl Args {
             ("--threads", self.threads.map(|n| n.to_string())),
             ("--rounds", self.rounds.map(|n| n.to_string())),
             ("--round-seconds", self.round_seconds.map(|seconds| seconds.to_string())),
-            ("--isa", self.isa.map(|Isa::Avx2| "avx2".to_owned())),
+            ("--dtype", self.dtype.as_ref().map(word)),
+            ("--isa", self.isa.as_ref().map(word)),
         ];
         super::given(flags).chain(self.format.flags()).collect()
     }
@@ -117,6 +131,8 @@ mod tests {
     fn only_what_was_asked_for_is_passed_on() {
         assert_eq!(args(&["--offline", "--openblas", "a.so"]).flags(), [""; 0]);
         let words = ["--shape", "square,odd", "--threads", "1", "--rounds", "3", "--isa", "avx2", "--format", "json"];
+        assert_eq!(args(&words).flags(), words);
+        let words = ["--dtype", "bfloat16", "--isa", "portable"];
         assert_eq!(args(&words).flags(), words);
     }
 

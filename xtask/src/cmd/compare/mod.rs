@@ -8,6 +8,7 @@ mod engine;
 mod gemm;
 mod kvstore;
 mod memory;
+mod operators;
 mod score;
 mod storage;
 mod team;
@@ -38,6 +39,8 @@ enum What {
     Kvstore(kvstore::Args),
     /// Memory of networks: MXNet 1.9.1's and ours, planned and resident; and training with and without recomputation
     Memory(memory::Args),
+    /// Single operators on the sizes of MXNet's benchmark: ours, MXNet 1.9.1's and PyTorch's, with and without gradients
+    Operators(operators::Args),
     /// Speed of networks at inference or in training: ours, MXNet 1.9.1's, OpenVINO's, ONNX Runtime's, MNN's, ncnn's,
     /// PyTorch's, tract's and Candle's
     Score(Box<score::Args>),
@@ -89,8 +92,15 @@ enum Format {
 /// The widest instructions that measured libraries may use.
 #[derive(Clone, Copy, ValueEnum)]
 enum Isa {
+    /// Those of every processor; libraries other than mxrs use SSE4
+    Portable,
     /// AVX2 and FMA
     Avx2,
+}
+
+/// Name of a value on the command line.
+fn word<T: ValueEnum>(value: &T) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 /// Runs the chosen comparison.
@@ -104,6 +114,7 @@ pub fn run(args: &Args) -> Result<()> {
         What::Gemm(args) => gemm::run(args),
         What::Kvstore(args) => kvstore::run(args),
         What::Memory(args) => memory::run(args),
+        What::Operators(args) => operators::run(args),
         What::Score(args) => score::run(args),
         What::Storage(args) => storage::run(args),
         What::Team(args) => team::run(args),

@@ -27,7 +27,7 @@ const MOST_BYTES: usize = 4 << 30;
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    /// Store of several workers: dist_sync, one of its aliases, or p3
+    /// Store of several workers: dist_sync, one of its aliases, p3 or horovod
     #[arg(long, value_name = "NAME", default_value = "dist_sync")]
     kv_store: String,
     /// Bytes of each key, separated by commas: one measurement for each size. K, M and G are powers of 1024
@@ -93,7 +93,8 @@ pub fn run(args: &Args) -> Outcome {
     }
     let store_type: StoreType = args.kv_store.parse().map_err(Failure::binding)?;
     if !store_type.is_distributed() {
-        let text = format!("--kv-store: `{store_type}` is a store of one process; those of several: dist_sync, p3");
+        let text =
+            format!("--kv-store: `{store_type}` is a store of one process; those of several: dist_sync, p3, horovod");
         return Err(Failure::Usage(text));
     }
     let cases = cases(args)?;

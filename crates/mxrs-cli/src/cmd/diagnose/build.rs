@@ -23,6 +23,7 @@ pub fn section(runtime: &Runtime) -> Section {
     section.add("Device", device(runtime));
     section.add("Engine", runtime.engine().config().kind.word());
     section.add("Threads", threads(runtime));
+    section.add("Instructions", instructions(runtime));
     section.add("Affinity", affinity(runtime));
     section.add("Memory pool", pool(runtime));
     section.add("Storage", storage(runtime));
@@ -69,6 +70,12 @@ fn threads(runtime: &Runtime) -> String {
         config.cpu_workers,
         config.cpu_priority_workers
     )
+}
+
+/// The widest instructions that kernels use.
+fn instructions(runtime: &Runtime) -> String {
+    let origin = runtime.settings().origin("MXRS_ISA");
+    format!("{} (MXRS_ISA: {origin})", mxrs_processor::Isa::best().name())
 }
 
 fn affinity(runtime: &Runtime) -> String {

@@ -2,12 +2,14 @@
 //!
 //! `job.rs` is the record of a running job, which `mxrs kill` reads; `workers.rs` starts and watches processes; `running.rs`
 //! is one process; `servers.rs` makes the commands of the servers, which keep the values of `dist_async`; `output.rs` merges
-//! what they print; `mpi.rs`, `slurm.rs` and `manifest.rs` make the commands and files of the other launchers.
+//! what they print; `mpi.rs`, `slurm.rs` and `manifest.rs` make the commands and files of the other launchers, and `ranks.rs` the
+//! variables of their workers.
 
 pub mod job;
 mod manifest;
 mod mpi;
 mod output;
+mod ranks;
 mod running;
 mod servers;
 mod slurm;
@@ -29,7 +31,7 @@ pub enum Launcher {
     Mpi,
     /// Slurm's srun, with MPI
     Slurm,
-    /// Nothing: prints a manifest for Kubernetes, with MPI
+    /// Nothing: prints a manifest for Kubernetes
     K8s,
     /// Sun Grid Engine; refused, because it is not built
     Sge,
@@ -103,6 +105,11 @@ impl Args {
         self.launcher.unwrap_or(default)
     }
 
+    /// Whether `--env-worker` sets this variable.
+    fn is_given(&self, name: &str) -> bool {
+        self.env_worker.iter().any(|(given, _)| given == name)
+    }
+
     /// The variables that all workers of a launcher get.
     fn variables(&self, cluster: &str) -> Vec<(String, String)> {
         let n = self.num_workers.to_string();
@@ -157,13 +164,14 @@ pub fn run(args: &Args) -> Outcome {
     if let (Some(_), Launcher::Local | Launcher::Slurm | Launcher::K8s) = (&args.hostfile, launcher) {
         return Err(Failure::Usage("--hostfile: only --launcher ssh and mpi use it".into()));
     }
-    if launcher != Launcher::Local && args.num_servers.is_some_and(|n| n > 0) {
+    let prints_servers = launcher == Launcher::K8s && args.manifest == manifest::Kind::DistAsync;
+    if launcher != Launcher::Local && !prints_servers && args.num_servers.is_some_and(|n| n > 0) {
         tracing::warn!(
             "--num-servers: only --launcher local starts servers; on other machines start them with DMLC_ROLE=server"
         );
     }
-    if launcher != Launcher::Local && args.max_restarts > 0 {
-        tracing::warn!("--max-restarts: only --launcher local starts processes again");
+    if !matches!(launcher, Launcher::Local | Launcher::K8s) && args.max_restarts > 0 {
+        tracing::warn!("--max-restarts: only --launcher local and k8s start processes again");
     }
     match launcher {
         Launcher::Local => workers::run(args),

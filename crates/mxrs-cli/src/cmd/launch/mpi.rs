@@ -1,7 +1,9 @@
 //! The command line of `mpirun`, which differs between MPI libraries.
 
-use super::{Args, Launcher, value_of};
+use super::{Args, Launcher, ranks, value_of};
 use crate::exit::{Failure, Outcome};
+use crate::start;
+use mxrs::env::Settings;
 use std::ffi::OsString;
 use std::process::Command;
 
@@ -19,7 +21,7 @@ enum Runner {
 /// The command that starts the workers.
 ///
 /// # Errors
-/// [`Failure::Usage`] if neither `mpirun` nor `mpiexec` of a known MPI is found.
+/// [`Failure::Usage`] if neither `mpirun` nor `mpiexec` of a known MPI is found, or if a variable has an invalid value.
 pub fn command(args: &Args) -> Outcome<Vec<OsString>> {
     let mut found = None;
     for name in ["mpirun", "mpiexec"] {
@@ -39,7 +41,16 @@ pub fn command(args: &Args) -> Outcome<Vec<OsString>> {
         )));
     };
     let is_root = rustix::process::geteuid().is_root();
-    Ok(line(args, name, runner, is_root))
+    Ok(line(args, name, runner, is_root, interface(args)?.as_deref()))
+}
+
+/// The network interface that connects the workers, if the user names one by `DMLC_INTERFACE`: with `--env-worker`, or in the
+/// environment of this program.
+fn interface(args: &Args) -> Outcome<Option<String>> {
+    let given = args.env_worker.iter().rfind(|(name, _)| name == "DMLC_INTERFACE").map(|(_, value)| value.clone());
+    let (settings, _) = Settings::from_snapshot(&start::snapshot(None)?).map_err(Failure::binding)?;
+    let interface = given.or_else(|| settings.distributed.interface.clone());
+    Ok(interface.filter(|interface| !interface.is_empty()))
 }
 
 /// The runner whose version text this is.
@@ -53,7 +64,7 @@ fn runner_of(version: &str) -> Option<Runner> {
     Some(if major >= 5 { Runner::OpenMpi5 } else { Runner::OpenMpi4 })
 }
 
-fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString> {
+fn line(args: &Args, name: &str, runner: Runner, is_root: bool, interface: Option<&str>) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec![name.into()];
     let mut add = |words: &[&str]| line.extend(words.iter().map(OsString::from));
     let n = args.num_workers.to_string();
@@ -75,14 +86,24 @@ fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString>
             } else {
                 add(&["--map-by", "node"]);
             }
+            if let Some(interface) = interface {
+                // The first for messages between workers, the second for those of Open MPI's daemons.
+                add(&["--mca", "btl_tcp_if_include", interface, "--mca", "oob_tcp_if_include", interface]);
+            }
         }
-        Runner::Hydra => add(&["-n", &n, "-prepend-rank"]),
+        Runner::Hydra => {
+            add(&["-n", &n, "-prepend-rank"]);
+            if let Some(interface) = interface {
+                add(&["-iface", interface]);
+            }
+        }
     }
     if let Some(hosts) = &args.hostfile {
         let flag = if runner == Runner::Hydra { "-f" } else { "--hostfile" };
         line.extend([flag.into(), hosts.clone().into_os_string()]);
     }
-    let variables = args.variables_with_mpi("mpi");
+    let mut variables = args.variables_with_mpi("mpi");
+    variables.extend(ranks::variables(args, ranks::first_host(args)));
     for (name, value) in variables {
         match runner {
             Runner::Hydra => line.extend(["-genv".into(), name.into(), value.into()]),
@@ -101,7 +122,7 @@ fn line(args: &Args, name: &str, runner: Runner, is_root: bool) -> Vec<OsString>
             _ => line.extend(["-x".into(), name.into()]),
         }
     }
-    line.extend(args.command.iter().cloned());
+    line.extend(ranks::command(args, if runner == Runner::Hydra { ranks::HYDRA } else { ranks::OPEN_MPI }));
     line
 }
 
@@ -111,8 +132,12 @@ mod tests {
     use crate::cmd::launch::{parsed, workers::shown};
 
     fn of(runner: Runner, is_root: bool, flags: &[&str]) -> String {
+        with(runner, is_root, flags, None)
+    }
+
+    fn with(runner: Runner, is_root: bool, flags: &[&str], interface: Option<&str>) -> String {
         let args = parsed(&[&["-n", "3"], flags, &["--", "train", "a b"]].concat());
-        shown(&line(&args, "mpirun", runner, is_root))
+        shown(&line(&args, "mpirun", runner, is_root, interface))
     }
 
     #[test]
@@ -133,7 +158,10 @@ mod tests {
             of(Runner::OpenMpi4, true, &["--env", "PATH", "--env-worker", "A:b"]),
             format!(
                 "mpirun -n 3 --tag-output --timestamp-output --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 \
-                 -x {variables} -x A=b -x MXRS_KVSTORE_ENGINE=mpi -x PATH train 'a b'"
+                 -x {variables} -x A=b -x MXRS_KVSTORE_ENGINE=mpi -x WORLD_SIZE=3 -x MASTER_ADDR=127.0.0.1 -x \
+                 MASTER_PORT=9091 -x PATH sh -c 'export RANK=\"$OMPI_COMM_WORLD_RANK\" \
+                 LOCAL_RANK=\"$OMPI_COMM_WORLD_LOCAL_RANK\"; [ -x \"./$1\" ] && ! command -v \"$1\" >/dev/null && set -- \
+                 \"./$@\"; exec \"$@\"' sh train 'a b'"
             )
         );
         let hosts = of(Runner::OpenMpi5, false, &["-H", "hosts", "--p3"]);
@@ -141,11 +169,28 @@ mod tests {
         assert!(hosts.contains("-x DMLC_PS_VAN_TYPE=p3 -x DMLC_PS_WATER_MARK=10"), "{hosts}");
         let hydra = of(Runner::Hydra, true, &["-H", "hosts", "--timeout", "20"]);
         assert!(hydra.starts_with("mpirun -n 3 -prepend-rank -f hosts -genv DMLC_ROLE worker -genv"), "{hydra}");
-        assert!(hydra.contains("-genv MXRS_KVSTORE_TIMEOUT 20") && hydra.ends_with("train 'a b'"), "{hydra}");
+        assert!(hydra.contains("-genv MXRS_KVSTORE_TIMEOUT 20") && hydra.ends_with("sh train 'a b'"), "{hydra}");
+        assert!(hydra.contains("-genv WORLD_SIZE 3") && hydra.contains("RANK=\"$PMI_RANK\""), "{hydra}");
         // Hydra gets each variable of `--env` with its value, and no variable that is not set in this process.
         let hydra = of(Runner::Hydra, true, &["--env", "NO_SUCH_VARIABLE", "--env", "PATH"]);
-        let path = shown(&["-genv".into(), "PATH".into(), value_of("PATH").unwrap(), "train".into()]);
+        let path = shown(&["-genv".into(), "PATH".into(), value_of("PATH").unwrap(), "sh".into(), "-c".into()]);
         assert!(hydra.contains(&path), "{hydra}");
         assert!(!hydra.contains("-genvlist") && !hydra.contains("NO_SUCH_VARIABLE"), "{hydra}");
+    }
+
+    /// "`DMLC_INTERFACE` … MPI `btl_tcp_if_include`": each program has a flag of its own for the network interface.
+    #[test]
+    fn the_network_interface_is_a_flag() {
+        for runner in [Runner::OpenMpi4, Runner::OpenMpi5] {
+            let line = with(runner, false, &["-H", "hosts"], Some("eth1"));
+            let flags = "--map-by node --mca btl_tcp_if_include eth1 --mca oob_tcp_if_include eth1 --hostfile hosts -x";
+            assert!(line.contains(flags), "{line}");
+        }
+        let line = with(Runner::Hydra, false, &["-H", "hosts"], Some("eth1"));
+        assert!(line.starts_with("mpirun -n 3 -prepend-rank -iface eth1 -f hosts -genv"), "{line}");
+        assert!(!of(Runner::OpenMpi4, false, &[]).contains("_if_include"));
+        let args = parsed(&["-n", "2", "--env-worker", "DMLC_INTERFACE:ib0", "--", "train"]);
+        let interface = interface(&args).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(interface.as_deref(), Some("ib0"));
     }
 }

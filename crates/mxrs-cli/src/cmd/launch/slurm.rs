@@ -1,6 +1,6 @@
 //! The command line of Slurm's `srun`.
 
-use super::Args;
+use super::{Args, ranks};
 use std::ffi::OsString;
 use std::process::Command;
 
@@ -13,7 +13,8 @@ pub fn command(args: &Args) -> Vec<OsString> {
 }
 
 fn line(args: &Args, mpi: &str) -> Vec<OsString> {
-    let variables = args.variables_with_mpi("slurm");
+    let mut variables = args.variables_with_mpi("slurm");
+    variables.extend(ranks::variables(args, None));
     // `--export` divides its value at commas, so the values are set by the program `env` of the worker instead.
     let mut line: Vec<OsString> = vec!["srun".into(), "-n".into(), args.num_workers.to_string().into()];
     line.extend([format!("--mpi={mpi}"), "--label".into(), "--kill-on-bad-exit=1".into()].map(OsString::from));
@@ -21,7 +22,7 @@ fn line(args: &Args, mpi: &str) -> Vec<OsString> {
     line.extend(args.queue.iter().map(|queue| OsString::from(format!("--partition={queue}"))));
     line.push("env".into());
     line.extend(variables.into_iter().map(|(name, value)| OsString::from(format!("{name}={value}"))));
-    line.extend(args.command.iter().cloned());
+    line.extend(ranks::command(args, ranks::SLURM));
     line
 }
 
@@ -37,7 +38,9 @@ mod tests {
         assert_eq!(
             shown(&line(&args, "pmix")),
             "srun -n 4 --mpi=pmix --label --kill-on-bad-exit=1 --job-name=digits --partition=gpus env DMLC_ROLE=worker \
-             DMLC_JOB_CLUSTER=slurm DMLC_NUM_WORKER=4 DMLC_NUM_SERVER=4 A=1,2 MXRS_KVSTORE_ENGINE=mpi train -x"
+             DMLC_JOB_CLUSTER=slurm DMLC_NUM_WORKER=4 DMLC_NUM_SERVER=4 A=1,2 MXRS_KVSTORE_ENGINE=mpi WORLD_SIZE=4 \
+             MASTER_PORT=9091 sh -c 'export RANK=\"$SLURM_PROCID\" LOCAL_RANK=\"$SLURM_LOCALID\" MASTER_ADDR=\"$(scontrol show \
+             hostnames \"$SLURM_STEP_NODELIST\" 2>/dev/null | head -n 1)\"; exec \"$@\"' sh train -x"
         );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Args;
 use super::job::{CHECKPOINT, Job, Process, Record};
+use super::ranks::MASTER_PORT;
 use super::running::{Name, Running};
 use super::servers;
 use crate::exit::{Failure, Outcome};
@@ -43,9 +44,9 @@ pub fn run(args: &Args) -> Outcome {
             ("LOCAL_RANK", &own),
             ("LOCAL_WORLD_SIZE", &n),
             ("MASTER_ADDR", "127.0.0.1"),
-            ("MASTER_PORT", "9091"),
+            ("MASTER_PORT", MASTER_PORT),
         ] {
-            if !args.env_worker.iter().any(|(given, _)| given == name) {
+            if !args.is_given(name) {
                 variables.push((name.to_owned(), value.to_owned()));
             }
         }

@@ -1,5 +1,8 @@
-//! `mxrs predict`: classifies images with a checkpoint.
+//! `mxrs predict`: classifies images with a checkpoint, or runs an ONNX model on arrays.
 
+mod contents;
+mod file_names;
+mod onnx;
 mod outcome;
 
 use crate::args::{Compute, Format, Rgb, finite, image_shape, positive_rgb, rgb};
@@ -11,21 +14,29 @@ use mxrs::data::ImageOptions;
 use mxrs::format::{ArrayFile, Tensor, npy, write_atomically};
 use mxrs::types::Shape;
 use mxrs::{Model, Predictor};
+use onnx::OnnxArgs;
 use outcome::{Prediction, Predictions, percent};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+const EXAMPLES: &str = "Examples:
+  mxrs predict --model data/digits/lenet --epoch 10 --data data/digits/digits_val.rec \\
+      --data-shape 1,28,28 --scale 0.00392156862745098
+  mxrs predict --model bert.onnx --input input_ids=ids.npy --input attention_mask=mask.npy --output-dir outputs";
+
 /// Arguments of `predict`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Model prefix of the checkpoint: `PREFIX-symbol.json` and `PREFIX-NNNN.params`
-    #[arg(long, value_name = "PREFIX")]
+    /// Model prefix of the checkpoint: `PREFIX-symbol.json` and `PREFIX-NNNN.params`; or an ONNX model, a file that ends in
+    /// .onnx
+    #[arg(long, value_name = "PREFIX|FILE.onnx")]
     model: PathBuf,
     /// Epoch of the checkpoint, the NNNN in its file name
     #[arg(long, value_name = "N", default_value_t = 0)]
     epoch: u64,
     /// Record file with images and labels
-    #[arg(long, value_name = "FILE.rec", conflicts_with = "images", required_unless_present = "images")]
+    #[arg(long, value_name = "FILE.rec", conflicts_with = "images")]
     data: Option<PathBuf>,
     /// Image files (JPEG or PNG)
     #[arg(value_name = "IMAGE")]
@@ -64,6 +75,9 @@ pub struct Args {
     /// Draw the first N images in the terminal
     #[arg(long, value_name = "N", default_value_t = 0)]
     draw: u32,
+    /// Arguments for ONNX models.
+    #[command(flatten)]
+    onnx: OnnxArgs,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -79,8 +93,14 @@ enum OutputForm {
 /// Runs the command.
 ///
 /// # Errors
-/// Fails if the checkpoint or the images cannot be read, if a shape does not fit the network, or if a kernel fails.
+/// Fails if the checkpoint or the images cannot be read, if a shape does not fit the network, or if a kernel fails. For an
+/// ONNX model, fails as [`onnx::run`] does.
 pub fn run(args: &Args, with_progress: bool) -> Outcome {
+    let is_onnx = onnx::is_onnx(&args.model);
+    expect_what_the_model_takes(args, is_onnx)?;
+    if is_onnx {
+        return onnx::run(&args.model, &args.onnx, &args.compute, args.format);
+    }
     let form = args.output.as_deref().map(output_form).transpose()?;
     args.output.as_deref().map_or(Ok(()), expect_writable)?;
     let runtime = start::runtime(Some(&args.compute))?;
@@ -124,6 +144,22 @@ pub fn run(args: &Args, with_progress: bool) -> Outcome {
             terminal::print(&predictions.text(seconds))
         }
     }
+}
+
+/// Checks that a checkpoint gets images, and an ONNX model arrays.
+fn expect_what_the_model_takes(args: &Args, is_onnx: bool) -> Outcome {
+    let has_images = args.data.is_some() || !args.images.is_empty();
+    let has_arrays = !args.onnx.input.is_empty() || args.onnx.output_dir.is_some();
+    let message = match is_onnx {
+        true if has_images => "an ONNX model does not take images: give an array for each input, --input NAME=FILE.npy",
+        true if args.output.is_some() => {
+            "--output is for checkpoints: give --output-dir for the outputs of an ONNX model"
+        }
+        false if has_arrays => "--input and --output-dir are for ONNX models: --model does not end in .onnx",
+        false if !has_images => "give image files, or a record file with --data; an ONNX model takes --input",
+        _ => return Ok(()),
+    };
+    Err(Failure::Usage(message.into()))
 }
 
 /// Runs one batch and reads its result. Kernels may run on other threads: their errors are returned when the result is read.

@@ -6,13 +6,14 @@ mod report;
 
 use crate::args::{Compute, float_dtype, image_shape};
 use crate::exit::{Failure, Outcome, expect_writable};
-use crate::networks::{self, BENCHMARK, Network, WITHOUT_FLOAT16, is_built};
+use crate::networks::{self, Network, WITHOUT_FLOAT16, is_built};
 use crate::profiling::{Wanted, profiled};
 use crate::{interrupt, start};
 use explain::Explained;
 use measure::{Plan, measure};
 use mxrs::Runtime;
 use mxrs::exec::Search;
+use mxrs::models::BENCHMARK_NETWORKS;
 use mxrs::types::{DType, ErrorKind, Shape};
 use report::{Cell, Report, Status};
 use std::path::PathBuf;
@@ -109,9 +110,9 @@ fn names(args: &Args) -> Outcome<Vec<String>> {
         return Ok(vec![name.trim_end_matches(".json").trim_end_matches("-symbol").to_owned()]);
     }
     if args.network.iter().any(|name| name == "all") {
-        return Ok(BENCHMARK.map(str::to_owned).to_vec());
+        return Ok(BENCHMARK_NETWORKS.map(str::to_owned).to_vec());
     }
-    if let Some(unknown) = args.network.iter().find(|name| !is_built(name) && !BENCHMARK.contains(&name.as_str())) {
+    if let Some(unknown) = args.network.iter().find(|name| !is_built(name)) {
         let error = mxrs::models::model(unknown, &Default::default()).map(|_| ());
         let text = error.map_err(|error| error.to_string()).err().unwrap_or_else(|| format!("network `{unknown}`"));
         return Err(Failure::Usage(text));
@@ -122,11 +123,6 @@ fn names(args: &Args) -> Outcome<Vec<String>> {
 /// Measures one network with every batch size and dtype.
 fn network(args: &Args, runtime: &Runtime, name: &str, report: &mut Report) -> Outcome {
     tracing::info!("network: {name}");
-    if args.symbol.is_none() && !is_built(name) {
-        tracing::info!("not built: this version has no definition of {name}");
-        report.add(Cell::new(name, None, None, Status::NotBuilt("no definition in this version".into())));
-        return Ok(());
-    }
     tracing::info!("device: {}", args.compute.device);
     let sizes = if args.batch_size == 0 { BATCH_SIZES.to_vec() } else { vec![args.batch_size] };
     for batch_size in sizes {

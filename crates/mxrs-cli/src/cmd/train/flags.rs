@@ -114,9 +114,9 @@ pub struct Training {
     #[command(flatten)]
     pub contexts: Contexts,
     /// Key-value store that sums gradients: local sums those of several devices on the host, device on one of the devices.
-    /// dist_sync, dist_device_sync and p3 also sum those of several workers, which `mxrs launch` or mpirun starts; each reads
-    /// its share of the data, and --batch-size is the number of examples of one worker. dist_async (with the feature grpc) has
-    /// servers that update the weights by each gradient, and no worker waits for another
+    /// dist_sync, dist_device_sync, p3 and horovod also sum those of several workers, which `mxrs launch` or mpirun starts; each
+    /// reads its share of the data, and --batch-size is the number of examples of one worker. dist_async (with the feature grpc)
+    /// has servers that update the weights by each gradient, and no worker waits for another
     #[arg(long, value_name = "KIND", default_value = "device")]
     pub kv_store: String,
     /// Type of gradient compression: none, 2bit or 1bit; 2bit and 1bit require --kv-store device, dist_sync or
@@ -143,7 +143,8 @@ pub struct Training {
     /// The same as --profile, by the name that MXNet's scripts have for it
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     pub profile_worker_suffix: String,
-    /// File suffix of a server's profile; refused, because stores inside a process have no servers
+    /// File suffix of the profiles of servers; refused: only dist_async has servers, and a server is a process of its own, which
+    /// --profile in its command profiles
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     pub profile_server_suffix: String,
     /// Device, backend and threads.

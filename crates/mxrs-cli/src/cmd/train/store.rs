@@ -122,7 +122,9 @@ pub fn options(
 pub fn profile(training: &Training) -> Outcome<Option<Wanted>> {
     if !training.profile_server_suffix.is_empty() {
         return usage(
-            "--profile-server-suffix: stores inside a process have no servers; leave the flag out".to_owned(),
+            "--profile-server-suffix: only dist_async has servers, and a server is a process of its own, which --profile in \
+             its command profiles; leave the flag out"
+                .to_owned(),
         );
     }
     let suffix = Some(Path::new(&training.profile_worker_suffix)).filter(|suffix| !suffix.as_os_str().is_empty());

@@ -75,3 +75,45 @@ pub fn same_checkpoint(store: &dyn KvStore, from: Option<Position>) -> Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mxrs::data::NdArrayIter;
+    use mxrs::env::MapSource;
+    use mxrs::format::Tensor;
+    use mxrs::kvstore::KvStoreOptions;
+    use mxrs::kvstore::dist::{Connect, DistSync, Group, GroupOptions, local_workers};
+
+    /// Three workers with 5, 12 and 8 examples, which are 2, 3 and 2 batches of 4.
+    #[test]
+    fn shares_of_unequal_size_give_equally_many_steps() {
+        let runtime = Runtime::builder().env(&MapSource::empty()).build().unwrap();
+        let arrays = runtime.arrays();
+        let worker = |connect: Connect, n_examples: usize| {
+            let group = Group::start(connect, GroupOptions::default()).unwrap();
+            let store =
+                DistSync::new("dist_sync".parse().unwrap(), arrays, &KvStoreOptions::default(), &group).unwrap();
+            let data = Tensor::from_slice([n_examples, 1], &vec![0.0f32; n_examples]).unwrap().into_dense().unwrap();
+            let train = Box::new(NdArrayIter::builder(4).data("data", data).build().unwrap());
+            let source = Source { train, eval: None, n_examples: n_examples as u64 };
+            let equal = equal_epochs(&store, source, n_examples.div_ceil(4) as u64);
+            let (mut source, epoch_size) = equal.unwrap_or_else(|failure| panic!("{failure}"));
+            let n_steps = [0, 1].map(|_| {
+                let mut n_steps = 0;
+                while source.train.next_batch().unwrap().is_some() {
+                    n_steps += 1;
+                }
+                source.train.reset().unwrap();
+                n_steps
+            });
+            (epoch_size, n_steps)
+        };
+        let all: Vec<(u64, [u64; 2])> = std::thread::scope(|scope| {
+            let start = |(connect, n_examples)| scope.spawn(move || worker(connect, n_examples));
+            let threads: Vec<_> = local_workers(3).into_iter().zip([5, 12, 8]).map(start).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(all, [(3, [3, 3]); 3]);
+    }
+}

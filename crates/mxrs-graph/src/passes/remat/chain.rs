@@ -32,7 +32,7 @@ pub fn chain_checkpoints(training: &TrainingGraph, bytes: impl Fn(NodeId) -> usi
 pub(super) struct Stages {
     /// For each stage, its position in the [`Line`] of forward calls.
     pub positions: Vec<usize>,
-    /// The bytes of each stage.
+    /// For each stage, the bytes of its outputs: the memory that it takes to store the stage.
     pub bytes: Vec<usize>,
     /// For each stage, the bytes that recomputation can save (`Line::saved`) in the calls before it that are not
     /// stages. The last item is the total of all such calls.

@@ -122,13 +122,12 @@ pub(crate) fn hardmax(node: &mut Reading<'_, '_>) -> Answer {
     let axis = node.int("axis", if node.opset() >= 13 { -1 } else { 1 })?;
     let data = node.operand(0)?;
     let shape = node.shape(data);
-    let (Some(ndim), Some(axis)) = (shape.ndim(), super::shape::place(&shape, axis)) else {
-        return refuse("the shape of its input is not known");
-    };
+    let ndim = node.known_ndim(data, "its input")?;
+    let Some(axis) = super::shape::place(&shape, axis) else { return refuse(format!("axis {axis} of {shape}")) };
     if node.opset() < 13 && axis + 1 != ndim {
         return refuse("a hardmax over several axes together (before version 13) is not read");
     }
-    let Some(size) = shape.dim(axis) else { return refuse("the size of its axis is not known") };
+    let Some(size) = shape.dim(axis) else { return node.unknown(data, "its input") };
     let largest = node.call("argmax", &[("axis", axis.to_string()), ("keepdims", flag(false))], vec![data])?;
     let hot = node.call("one_hot", &[("depth", size.to_string())], vec![largest])?;
     super::shape::move_last_to(node, hot, ndim, axis)

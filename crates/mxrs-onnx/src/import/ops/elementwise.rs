@@ -46,11 +46,7 @@ pub(crate) fn activation(node: &mut Reading<'_, '_>, kind: &str) -> Answer {
 
 /// The value of input `index` if that input is a constant scalar.
 pub(super) fn number(node: &Reading<'_, '_>, index: usize) -> Result<Option<f64>, Refusal> {
-    let Some(tensor) = node.array(index)? else { return Ok(None) };
-    if tensor.shape().is_none_or(|shape| shape.ndim() > 0) {
-        return Ok(None);
-    }
-    Ok(Some(value_of(&tensor)?))
+    node.scalar(index)?.map(|tensor| value_of(&tensor)).transpose()
 }
 
 pub(super) fn value_of(tensor: &Tensor) -> Result<f64, Refusal> {
@@ -110,6 +106,10 @@ pub(crate) fn mean(node: &mut Reading<'_, '_>) -> Answer {
 pub(crate) fn power(node: &mut Reading<'_, '_>) -> Answer {
     let data = node.operand(0)?;
     match number(node, 1)? {
+        // The scalar would be rounded to the type of the data.
+        Some(value) if value.fract() != 0.0 && node.dtype(data).is_some_and(|dtype| !dtype.is_float()) => {
+            refuse(format!("integers to the power of {value}"))
+        }
         Some(value) => node.call("_power_scalar", &scalar_attr(value), vec![data]),
         None => {
             let exponent = node.operand(1)?;
@@ -182,11 +182,21 @@ fn clipped_line(node: &mut Reading<'_, '_>, data: Entry, slope: f32, offset: f32
 
 /// Imports `Cast`.
 pub(crate) fn cast(node: &mut Reading<'_, '_>) -> Answer {
+    // It matters for 8-bit floats only, which have no counterpart.
+    node.ignore(&["saturate"]);
     let to = node.int("to", 0)?;
     let Some(to) = i32::try_from(to).ok().and_then(dtype) else {
         return refuse(format!("element type {to} has no counterpart"));
     };
     let data = node.operand(0)?;
+    node.call("Cast", &[("dtype", to.name().into())], vec![data])
+}
+
+/// Imports `CastLike`, a cast to the type of its second input.
+pub(crate) fn cast_like(node: &mut Reading<'_, '_>) -> Answer {
+    node.ignore(&["saturate"]);
+    let (data, like) = (node.operand(0)?, node.operand(1)?);
+    let Some(to) = node.dtype(like) else { return refuse("the type of its second input is not known") };
     node.call("Cast", &[("dtype", to.name().into())], vec![data])
 }
 

@@ -4,6 +4,7 @@ use super::elementwise::value_of;
 use super::shape::{move_last_to, place};
 use crate::import::node::{Answer, Reading, flag, tuple};
 use crate::refusal::refuse;
+use mxrs_graph::Entry;
 use mxrs_types::DType;
 
 /// Imports `Gather` as `take`. If the index is a single constant number, imports it as a slice of size 1 whose axis is then
@@ -11,15 +12,14 @@ use mxrs_types::DType;
 pub(crate) fn gather(node: &mut Reading<'_, '_>) -> Answer {
     let axis = node.int("axis", 0)?;
     let data = node.operand(0)?;
-    let index = node.array(1)?.filter(|index| index.shape().is_some_and(|shape| shape.ndim() == 0));
-    if let Some(index) = index {
+    if let Some(index) = node.scalar(1)? {
         let shape = node.shape(data);
         let size = place(&shape, axis).and_then(|axis| shape.dim(axis)).map(|size| size as f64);
         let at = value_of(&index)?;
         let at = match size {
             Some(size) if at < -size || at >= size => return refuse(format!("index {at} of {size} elements")),
             Some(size) if at < 0.0 => at + size,
-            None if at < 0.0 => return refuse("a negative index on an axis of unknown size"),
+            None if at < 0.0 => return node.unknown(data, "its input, where a negative index counts from the end,"),
             _ => at,
         };
         let ends = [("axis", axis.to_string()), ("begin", at.to_string()), ("end", (at + 1.0).to_string())];
@@ -35,10 +35,15 @@ pub(crate) fn gather(node: &mut Reading<'_, '_>) -> Answer {
 pub(crate) fn gather_nd(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("batch_dims", 0)?;
     let (data, indices) = (node.operand(0)?, node.operand(1)?);
-    let Some(ndim) = node.shape(indices).ndim() else { return refuse("the shape of its indices is not known") };
-    let last_first: Vec<i64> = [ndim as i64 - 1].into_iter().chain(0..ndim as i64 - 1).collect();
-    let indices = node.call("transpose", &[("axes", tuple(&last_first))], vec![indices])?;
-    node.call("gather_nd", &[], vec![data, indices])
+    let points = coordinates_first(node, indices)?;
+    node.call("gather_nd", &[], vec![data, points])
+}
+
+/// Moves the last axis of indices, which holds the coordinates of a point, to the front.
+pub(super) fn coordinates_first(node: &mut Reading<'_, '_>, indices: Entry) -> Answer {
+    let ndim = node.known_ndim(indices, "its indices")? as i64;
+    let last_first: Vec<i64> = [ndim - 1].into_iter().chain(0..ndim - 1).collect();
+    node.call("transpose", &[("axes", tuple(&last_first))], vec![indices])
 }
 
 /// Imports `OneHot` with a constant depth and constant values.
@@ -51,7 +56,7 @@ pub(crate) fn one_hot(node: &mut Reading<'_, '_>) -> Answer {
     let values = values.cast(DType::F64);
     let [off, on] = values.as_slice::<f64>()? else { return refuse("its values are not two numbers") };
     let indices = node.operand(0)?;
-    let Some(ndim) = node.shape(indices).ndim() else { return refuse("the shape of its indices is not known") };
+    let ndim = node.known_ndim(indices, "its indices")?;
     let indices = node.call("_npi_mod_scalar", &[("scalar", depth.to_string())], vec![indices])?;
     let attrs = [
         ("depth", depth.to_string()),
@@ -108,20 +113,6 @@ pub(crate) fn tile(node: &mut Reading<'_, '_>) -> Answer {
     let Some(repeats) = node.constant_ints(1)? else { return refuse("its repeats are not constants") };
     let data = node.operand(0)?;
     node.call("tile", &[("reps", tuple(&repeats))], vec![data])
-}
-
-/// Imports `Range` of constants.
-pub(crate) fn range(node: &mut Reading<'_, '_>) -> Answer {
-    let mut ends = [0.0; 3];
-    let mut dtype = DType::F32;
-    for (i, end) in ends.iter_mut().enumerate() {
-        let Some(tensor) = node.array(i)? else { return refuse("its ends are not constants") };
-        dtype = tensor.dtype().unwrap_or(dtype);
-        *end = value_of(&tensor)?;
-    }
-    let attrs = [("start", ends[0]), ("stop", ends[1]), ("step", ends[2])].map(|(name, end)| (name, end.to_string()));
-    let dtype = ("dtype", dtype.name().to_owned());
-    node.call("_npi_arange", &[&attrs[..], &[dtype]].concat(), Vec::new())
 }
 
 /// Imports `Trilu`. The upper triangle is computed as the data minus the lower triangle below it.

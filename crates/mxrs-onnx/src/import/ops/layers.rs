@@ -89,6 +89,13 @@ pub(crate) fn mat_mul(node: &mut Reading<'_, '_>) -> Answer {
     node.call("FullyConnected", &attrs, vec![data, weight])
 }
 
+/// Imports `Einsum`.
+pub(crate) fn einsum(node: &mut Reading<'_, '_>) -> Answer {
+    let Some(equation) = node.text("equation")? else { return refuse("it has no equation") };
+    let inputs = node.operands()?;
+    node.call("_npi_einsum", &[("num_args", inputs.len().to_string()), ("subscripts", equation)], inputs)
+}
+
 /// Imports `BatchNormalization` at inference.
 pub(crate) fn batch_norm(node: &mut Reading<'_, '_>) -> Answer {
     node.require_int("training_mode", 0)?;
@@ -160,9 +167,9 @@ pub(super) fn softmax_as(node: &mut Reading<'_, '_>, op: &str) -> Answer {
     if is_one_axis || place.is_some_and(|place| Some(place + 1) == shape.ndim()) {
         return node.call(op, &[("axis", axis.to_string())], vec![data]);
     }
-    let (Some(place), Some(sizes)) = (place, known(&shape)) else {
-        return refuse("a softmax over several axes together, whose sizes are not known, is not read");
-    };
+    // A softmax over several axes together needs their sizes.
+    let sizes = node.known_shape(data, "its input")?;
+    let Some(place) = place else { return refuse(format!("axis {axis} of {sizes}")) };
     let as_i64 = |sizes: &[usize]| sizes.iter().map(|size| *size as i64).collect::<Vec<i64>>();
     let Some(last) = super::shape::product(&sizes[place..]) else {
         return refuse(format!("a product of sizes of {sizes}"));

@@ -20,27 +20,25 @@ pub(crate) fn layer(node: &mut Reading<'_, '_>) -> Answer {
     }
     let (axis, eps) = (node.int("axis", -1)?, node.float("epsilon", 1e-5)?.to_string());
     let (data, scale) = (node.operand(0)?, node.operand(1)?);
-    let shape = node.shape(data);
-    let Some(shape) = shape.known() else { return refuse("the shape of its input is not known") };
+    let shift = match node.has_input(2) {
+        true => node.operand(2)?,
+        false => node.call("zeros_like", &[], vec![scale])?,
+    };
+    let attrs = [("axis", "-1".into()), ("eps", eps)];
+    // The last axis needs no sizes.
+    if axis == -1 || node.shape(data).ndim().is_some_and(|ndim| axis == ndim as i64 - 1) {
+        return node.call("LayerNorm", &attrs, vec![data, scale, shift]);
+    }
+    let shape = node.known_shape(data, "its input")?;
     let Some(axis) = place(&shape.clone().into(), axis) else { return refuse(format!("axis {axis} of {shape}")) };
     let as_i64 = |sizes: &[usize]| sizes.iter().map(|size| *size as i64).collect::<Vec<i64>>();
     let Some(n) = product(&shape[axis..]) else { return refuse(format!("a product of sizes of {shape}")) };
     let reshaped =
         |node: &mut Reading<'_, '_>, data, sizes: &[i64]| node.call("Reshape", &[("shape", tuple(sizes))], vec![data]);
-    let is_one = axis + 1 == shape.ndim();
-    let rows = [as_i64(&shape[..axis]), vec![n]].concat();
-    let flat = if is_one { data } else { reshaped(node, data, &rows)? };
-    let scale = if is_one { scale } else { reshaped(node, scale, &[n])? };
-    let shift = match node.has_input(2) {
-        true if is_one => node.operand(2)?,
-        true => {
-            let shift = node.operand(2)?;
-            reshaped(node, shift, &[n])?
-        }
-        false => node.call("zeros_like", &[], vec![scale])?,
-    };
-    let out = node.call("LayerNorm", &[("axis", "-1".into()), ("eps", eps)], vec![flat, scale, shift])?;
-    if is_one { Ok(out) } else { reshaped(node, out, &as_i64(&shape)) }
+    let flat = reshaped(node, data, &[as_i64(&shape[..axis]), vec![n]].concat())?;
+    let (scale, shift) = (reshaped(node, scale, &[n])?, reshaped(node, shift, &[n])?);
+    let out = node.call("LayerNorm", &attrs, vec![flat, scale, shift])?;
+    reshaped(node, out, &as_i64(&shape))
 }
 
 /// Imports `GroupNormalization`. From version 21 on its factors belong to channels, not to groups.
@@ -52,7 +50,7 @@ pub(crate) fn group(node: &mut Reading<'_, '_>) -> Answer {
     if node.opset() < 21 {
         return node.call("GroupNorm", &attrs, vec![data, scale, shift]);
     }
-    let Some(ndim) = node.shape(data).ndim() else { return refuse("the shape of its input is not known") };
+    let ndim = node.known_ndim(data, "its input")?;
     let one = node.call("_ones", &[("shape", tuple(&[groups]))], Vec::new())?;
     let zero = node.call("_zeros", &[("shape", tuple(&[groups]))], Vec::new())?;
     let normal = node.call("GroupNorm", &attrs, vec![data, one, zero])?;

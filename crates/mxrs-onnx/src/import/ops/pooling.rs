@@ -26,6 +26,10 @@ fn windows(node: &mut Reading<'_, '_>, data: Entry) -> Result<Windows, Refusal> 
     if stride.len() != ndim || pads.len() != 2 * ndim || kernel.iter().chain(&stride).any(|value| *value < 1) {
         return refuse("lists of different lengths, or sizes below 1");
     }
+    // Kernels multiply these sizes.
+    if kernel.iter().try_fold(1i64, |n, size| n.checked_mul(*size)).is_none() {
+        return refuse(format!("windows of sizes {kernel:?}, which have too many elements"));
+    }
     let (before, behind) = pads.split_at(ndim);
     let windows = |is_full| Windows { kernel: kernel.clone(), stride: stride.clone(), pad: before.to_vec(), is_full };
     let shape = node.shape(data);
@@ -43,7 +47,9 @@ fn windows(node: &mut Reading<'_, '_>, data: Entry) -> Result<Windows, Refusal> 
         return Ok(windows(is_ceil));
     }
     for axis in 0..ndim {
-        let Some(size) = shape.dim(axis + 2) else { return refuse("padding that differs, around an unknown size") };
+        let Some(size) = shape.dim(axis + 2) else {
+            return node.unknown(data, "its input, whose padding differs on both sides,");
+        };
         // These numbers are converted to 128 bits, so that their sums and products do not overflow.
         let [kernel, stride, before, behind] = [kernel[axis], stride[axis], before[axis], behind[axis]].map(i128::from);
         let room = size as i128 - kernel;

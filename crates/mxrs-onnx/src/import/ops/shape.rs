@@ -2,8 +2,7 @@
 
 use crate::import::node::{Answer, Reading, tuple};
 use crate::refusal::refuse;
-use mxrs_format::onnx::to_tensor;
-use mxrs_format::{Limits, Tensor};
+use mxrs_format::Tensor;
 use mxrs_graph::Entry;
 use mxrs_types::{DType, PartialShape, Shape};
 
@@ -43,8 +42,9 @@ pub(crate) fn flatten(node: &mut Reading<'_, '_>) -> Answer {
         return node.call("Flatten", &[], vec![data]);
     }
     let shape = node.shape(data);
-    let axis = if shape.ndim().is_some_and(|ndim| ndim as i64 == axis) { shape.ndim() } else { place(&shape, axis) };
-    let (Some(axis), Some(shape)) = (axis, shape.known()) else { return refuse("the shape of its input is not known") };
+    let place = if shape.ndim().is_some_and(|ndim| ndim as i64 == axis) { shape.ndim() } else { place(&shape, axis) };
+    let shape = node.known_shape(data, "its input")?;
+    let Some(axis) = place else { return refuse(format!("axis {axis} of {shape}")) };
     let Some(rows) = product(&shape[..axis]) else { return refuse(format!("a product of sizes of {shape}")) };
     node.call("Reshape", &[("shape", tuple(&[rows, -1]))], vec![data])
 }
@@ -71,7 +71,7 @@ pub(crate) fn reshape(node: &mut Reading<'_, '_>) -> Answer {
 pub(crate) fn expand(node: &mut Reading<'_, '_>) -> Answer {
     let Some(sizes) = node.constant_ints(1)? else { return refuse("its shape is not a constant") };
     let data = node.operand(0)?;
-    let Some(shape) = node.shape(data).known() else { return refuse("the shape of its input is not known") };
+    let shape = node.known_shape(data, "its input")?;
     let ndim = shape.ndim().max(sizes.len());
     let of = |list: &[i64], axis: usize| (axis + list.len()).checked_sub(ndim).map_or(1, |i| list[i]);
     let own: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
@@ -84,23 +84,25 @@ pub(crate) fn expand(node: &mut Reading<'_, '_>) -> Answer {
     node.call("_npi_broadcast_to", &[("shape", tuple(&joined))], vec![data])
 }
 
-/// Imports `Shape` of a value whose shape is known, as a constant.
+/// Imports `Shape` of a value as a constant, if the sizes that it gives are known.
 pub(crate) fn shape_of(node: &mut Reading<'_, '_>) -> Answer {
     let (start, end) = (node.int("start", 0)?, node.int("end", i64::MAX)?);
     let data = node.operand(0)?;
-    let Some(shape) = node.shape(data).known() else { return refuse("the shape of its input is not known") };
-    let ndim = shape.ndim() as i64;
+    let shape = node.shape(data);
+    let Some(dims) = shape.dims() else { return node.unknown(data, "its input") };
+    let ndim = dims.len() as i64;
     let at = |i: i64| (if i < 0 { i.saturating_add(ndim) } else { i }).clamp(0, ndim) as usize;
-    let sizes: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
-    let sizes = sizes.get(at(start)..at(end)).unwrap_or(&[]);
-    let constant = Tensor::from_slice([sizes.len()], sizes)?;
+    let sizes = dims.get(at(start)..at(end)).unwrap_or(&[]);
+    let sizes: Option<Vec<i64>> = sizes.iter().map(|size| size.map(|size| size as i64)).collect();
+    let Some(sizes) = sizes else { return node.unknown(data, "its input") };
+    let constant = Tensor::from_slice([sizes.len()], &sizes)?;
     node.constant(constant)
 }
 
 /// Imports `Size` of a value whose shape is known, as a constant.
 pub(crate) fn size_of(node: &mut Reading<'_, '_>) -> Answer {
     let data = node.operand(0)?;
-    let Some(shape) = node.shape(data).known() else { return refuse("the shape of its input is not known") };
+    let shape = node.known_shape(data, "its input")?;
     let constant = Tensor::from_slice(Shape::from([]), &[shape.n_elements() as i64])?;
     node.constant(constant)
 }
@@ -121,10 +123,13 @@ pub(crate) fn split(node: &mut Reading<'_, '_>) -> Answer {
             let (each, size) = (size.div_ceil(n.max(1)) as i64, size as i64);
             (0..n as i64).map(|i| each.min(size - i * each)).collect()
         }
-        (None, None) => return refuse("the size of its axis is not known"),
+        (None, None) => return node.unknown(data, "its input"),
     };
-    if sizes.len() != n || sizes.iter().any(|size| *size <= 0) {
-        return refuse(format!("parts of sizes {sizes:?}"));
+    let whole = sizes.iter().try_fold(0i64, |sum, size| sum.checked_add(*size));
+    let is_whole = whole.is_some_and(|whole| size.is_none_or(|size| whole == size as i64));
+    if sizes.len() != n || sizes.iter().any(|size| *size <= 0) || !is_whole {
+        let size = size.map_or("?".into(), |size| size.to_string());
+        return refuse(format!("{n} parts of sizes {sizes:?} of an axis of {size} elements"));
     }
     // The operator takes the position at which each part begins.
     let begins: Vec<i64> = sizes[..n - 1]
@@ -151,10 +156,9 @@ pub(crate) fn depth_to_space(node: &mut Reading<'_, '_>) -> Answer {
     if mode.as_deref() != Some("CRD") {
         return node.call("depth_to_space", &[("block_size", block.to_string())], vec![data]);
     }
-    let Some([n, c, h, w]) = node.shape(data).known().and_then(|shape| <[usize; 4]>::try_from(&shape[..]).ok()) else {
-        return refuse("the shape of its input is not known");
-    };
-    let [n, c, h, w] = [n, c, h, w].map(|size| size as i64);
+    let shape = node.known_shape(data, "its input")?;
+    let Ok(sizes) = <[usize; 4]>::try_from(&shape[..]) else { return refuse(format!("an input of shape {shape}")) };
+    let [n, c, h, w] = sizes.map(|size| size as i64);
     let Some(channels) = c.checked_div(block.saturating_mul(block)) else { return refuse("blocks without elements") };
     let apart = node.call("Reshape", &[("shape", tuple(&[n, channels, block, block, h, w]))], vec![data])?;
     let moved = node.call("transpose", &[("axes", "(0, 1, 4, 2, 5, 3)".into())], vec![apart])?;
@@ -185,9 +189,8 @@ pub(crate) fn pad(node: &mut Reading<'_, '_>) -> Answer {
         false => 0.0,
     };
     let data = node.operand(0)?;
-    let (Some(pads), Some(ndim)) = (pads, node.shape(data).ndim()) else {
-        return refuse("its widths are not constants, or the shape of its input is not known");
-    };
+    let Some(pads) = pads else { return refuse("its widths are not constants") };
+    let ndim = node.known_ndim(data, "its input")?;
     if node.has_input(3) || pads.len() != 2 * ndim || pads.iter().any(|pad| *pad < 0) {
         return refuse(format!("widths {pads:?} of {ndim} axes"));
     }
@@ -216,12 +219,14 @@ pub(crate) fn resize(node: &mut Reading<'_, '_>) -> Answer {
         return refuse(format!("mode {mode}"));
     }
     let data = node.operand(0)?;
-    let Some(shape) = node.shape(data).known().filter(|shape| shape.ndim() == 4) else {
-        return refuse("its input is not images of known size");
-    };
+    let ndim = node.known_ndim(data, "its input")?;
+    if ndim != 4 {
+        return refuse(format!("an input of {ndim} axes; images have 4"));
+    }
     let at = if node.node.op_type == "Upsample" { 1 } else { 2 };
     let scales: Vec<f64> = if node.has_input(3) {
         let Some(sizes) = node.constant_ints(3)? else { return refuse("its sizes are not constants") };
+        let shape = node.known_shape(data, "its input")?;
         sizes.iter().zip(shape.iter()).map(|(to, from)| *to as f64 / *from as f64).collect()
     } else {
         match node.array(at)? {
@@ -245,11 +250,17 @@ pub(crate) fn transpose(node: &mut Reading<'_, '_>) -> Answer {
     node.call("transpose", &[("axes", axes)], vec![data])
 }
 
-/// Imports `Squeeze`.
+/// Imports `Squeeze`. If no axis is left, MXNet's older operator keeps one, so the operator of `mxnet.numpy` is called.
 pub(crate) fn squeeze(node: &mut Reading<'_, '_>) -> Answer {
-    let axes = node.axes(13)?.map_or("None".into(), |axes| tuple(&axes));
+    let axes = node.axes(13)?;
     let data = node.operand(0)?;
-    node.call("squeeze", &[("axis", axes)], vec![data])
+    let shape = node.shape(data);
+    let is_scalar = match &axes {
+        Some(axes) => shape.ndim() == Some(axes.len()),
+        None => shape.known().is_some_and(|shape| shape.iter().all(|size| *size == 1)),
+    };
+    let axes = axes.map_or("None".into(), |axes| tuple(&axes));
+    node.call(if is_scalar { "_np_squeeze" } else { "squeeze" }, &[("axis", axes)], vec![data])
 }
 
 /// Imports `Unsqueeze` as one `expand_dims` per axis.
@@ -257,7 +268,7 @@ pub(crate) fn unsqueeze(node: &mut Reading<'_, '_>) -> Answer {
     let Some(mut axes) = node.axes(13)? else { return refuse("no axes") };
     let data = node.operand(0)?;
     if axes.iter().any(|axis| *axis < 0) && axes.len() > 1 {
-        let Some(ndim) = node.shape(data).ndim() else { return refuse("several axes counted from the end") };
+        let ndim = node.known_ndim(data, "its input")?;
         let after = (ndim + axes.len()) as i64;
         axes.iter_mut().filter(|axis| **axis < 0).for_each(|axis| *axis += after);
     }
@@ -278,6 +289,9 @@ pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
     let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
     if [ends.len(), axes.len(), steps.len()].iter().any(|n| *n != starts.len()) {
         return refuse("lists of different lengths");
+    }
+    if starts.len() > Shape::MAX_NDIM {
+        return refuse(format!("slices of {} axes, at most {} are read", starts.len(), Shape::MAX_NDIM));
     }
     let mut data = node.operand(0)?;
     for (((start, end), axis), step) in starts.into_iter().zip(ends).zip(axes).zip(steps) {
@@ -306,12 +320,12 @@ pub(crate) fn slice(node: &mut Reading<'_, '_>) -> Answer {
 /// Every `step`-th element of an axis, from `start` on and before `end`.
 fn stepped(node: &mut Reading<'_, '_>, data: Entry, [start, end, step]: [i64; 3], axis: i64) -> Answer {
     let shape = node.shape(data);
-    let (Some(ndim), Some(axis)) = (shape.ndim(), place(&shape, axis)) else {
-        return refuse("the shape of its input is not known");
-    };
-    let Some(size) = shape.dim(axis).map(|size| size as i64) else {
-        return refuse("the size of its axis is not known");
-    };
+    let ndim = node.known_ndim(data, "its input")?;
+    let Some(axis) = place(&shape, axis) else { return refuse(format!("axis {axis} of {shape}")) };
+    let Some(size) = shape.dim(axis).map(|size| size as i64) else { return node.unknown(data, "its input") };
+    if size == 0 {
+        return refuse("an axis without elements");
+    }
     let from_start = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
     // ONNX limits both ends to the axis. If the step is negative and `end` lies before the first element, the slice
     // includes the first element, which MXNet writes as `None`.
@@ -328,21 +342,4 @@ fn stepped(node: &mut Reading<'_, '_>, data: Entry, [start, end, step]: [i64; 3]
         format!("({},)", all.join(", "))
     };
     node.call("slice", &[("begin", list(Some(start))), ("end", list(end)), ("step", list(Some(step)))], vec![data])
-}
-
-/// Imports `ConstantOfShape`.
-pub(crate) fn constant_of_shape(node: &mut Reading<'_, '_>) -> Answer {
-    let Some(sizes) = node.constant_ints(0)?.filter(|sizes| !sizes.is_empty() && !sizes.contains(&0)) else {
-        return refuse("a shape that is empty or without axes");
-    };
-    let (value, dtype) = match node.tensor("value")? {
-        None => (0.0, DType::F32),
-        Some(message) => {
-            let tensor = to_tensor(message, &Limits::default())?;
-            let value = tensor.cast(DType::F64).as_slice::<f64>()?.first().copied().unwrap_or(0.0);
-            (value, tensor.dtype().unwrap_or(DType::F32))
-        }
-    };
-    let attrs = [("shape", tuple(&sizes)), ("value", value.to_string()), ("dtype", dtype.name().into())];
-    node.call("_full", &attrs, Vec::new())
 }

@@ -6,12 +6,12 @@ use crate::families::backward::samples_of;
 use crate::families::gradients::{Answers, call_with_params, from_input, params_of};
 use crate::inference::{learn, unify};
 use crate::numeric;
-use mxrs_op::param::Parameters;
+use mxrs_op::param::{Choice, Parameters};
 use mxrs_op::{
     Accuracy, Fill, Gradient, GradientScope, InputNames, OpDef, OpParams, RefInput, RefOutput, RunMode, Sample,
     SampleInput,
 };
-use mxrs_types::{PartialShape, Result};
+use mxrs_types::{Error, PartialShape, Result};
 
 /// The operators that compute the gradient of `Pooling`.
 pub fn companions() -> Vec<OpDef> {
@@ -61,6 +61,12 @@ pub fn gradient(params: &OpParams, scope: &mut dyn GradientScope) -> Answers {
 
 fn infer_backward_shape(params: &OpParams, inputs: &mut [PartialShape], outputs: &mut [PartialShape]) -> Result<()> {
     let [ograd, data, rest @ ..] = inputs else { return Ok(()) };
+    // Kernels take the kind of the gradient from `pool_type`, and the number of inputs from the operator.
+    let pooling: &PoolingParams = params.get();
+    if is_even(pooling) != rest.is_empty() {
+        let expected = if rest.is_empty() { "avg or sum" } else { "max or lp" };
+        return Err(Error::invalid("pool_type of a gradient", pooling.pool_type.to_word(), expected));
+    }
     rest.iter_mut().try_for_each(|output| unify(ograd, output, "output"))?;
     unify(data, &mut outputs[0], "output")?;
     infer_shape(params, std::slice::from_mut(data), std::slice::from_mut(ograd))?;

@@ -245,6 +245,20 @@ fn for_each_window(
     out: &Shape,
     mut visit: impl FnMut(usize, &[usize], f64),
 ) -> Result<()> {
+    for_each_place(params, data, out, |to, cells, n_padded| {
+        let count = if params.counts_padding() { n_padded } else { cells.len() };
+        visit(to, cells, count.max(1) as f64);
+    })
+}
+
+/// Calls `visit` for every window with its flat position in out, the flat positions in data of its elements in
+/// row-major order, and the number of its elements within the padded image.
+pub(crate) fn for_each_place(
+    params: &PoolingParams,
+    data: &Shape,
+    out: &Shape,
+    mut visit: impl FnMut(usize, &[usize], usize),
+) -> Result<()> {
     let n_spatial = data.ndim().saturating_sub(2);
     let [data, out] = [data, out].map(|shape| SpatialView::new(shape, params.is_channels_last()));
     let window = params.window(&data.space[3 - n_spatial..])?;
@@ -254,19 +268,20 @@ fn for_each_window(
         dilate: in_three(&window.dilate, 1).as_slice().into(),
         pad: in_three(&window.pad, 0).as_slice().into(),
     };
+    let mut cells = Vec::new();
     for n in 0..out.n {
         for c in 0..out.c {
             for_each_index(&out.space, |at| {
                 let cuts = [0, 1, 2].map(|axis| cut(&window, axis, at[axis], data.space[axis]));
-                let mut cells = Vec::new();
+                cells.clear();
                 for d in cuts[0].begin..cuts[0].end {
                     for h in cuts[1].begin..cuts[1].end {
                         cells.extend((cuts[2].begin..cuts[2].end).map(|w| data.at(n, c, [d, h, w])));
                     }
                 }
-                let padded: usize = cuts.iter().map(|cut| cut.padded_len).product();
-                let count = if params.counts_padding() { padded } else { cells.len() };
-                visit(out.at(n, c, [at[0], at[1], at[2]]), &cells, count.max(1) as f64);
+                // Sizes of a window and of its padding come from a file, so the product may overflow.
+                let n_padded = cuts.iter().fold(1usize, |n, cut| n.saturating_mul(cut.padded_len));
+                visit(out.at(n, c, [at[0], at[1], at[2]]), &cells, n_padded);
             });
         }
     }

@@ -12,8 +12,8 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 
-use super::Format;
 use super::venv::Install;
+use super::{Format, word};
 use crate::process::Run;
 use crate::session::Session;
 use install::Installed;
@@ -195,11 +195,6 @@ fn prepared(session: &Session, args: &Args, run: Run) -> Result<Run> {
 /// The values as one argument, separated by commas; `None` for no values, so that the program uses its default.
 fn joined<T>(values: &[T], word: impl Fn(&T) -> String) -> Option<String> {
     (!values.is_empty()).then(|| values.iter().map(word).collect::<Vec<_>>().join(","))
-}
-
-/// Name of a value on the command line.
-fn word<T: ValueEnum>(value: &T) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 impl Args {

@@ -1,5 +1,5 @@
-//! The packages and versions of the libraries that `compare score` and `compare gemm` install from PyPI (the peers). They
-//! are specified only in this file.
+//! The packages and versions of the libraries that `compare score`, `compare gemm` and `compare operators` install from PyPI
+//! (the peers). They are specified only in this file.
 //!
 //! MXNet is compared in one version. For the other packages, pip installs the newest version; the lower bounds are the
 //! versions that the scripts were written for. The report names the version of each library and the day of its installation.

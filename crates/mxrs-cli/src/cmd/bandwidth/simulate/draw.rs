@@ -23,6 +23,7 @@ fn failed(error: impl std::fmt::Display) -> Error {
 /// # Errors
 /// Returns an error of the drawing library.
 pub fn picture(cells: &[Cell]) -> Result<String> {
+    crate::font::register();
     let label = |cell: &Cell| format!("{}, {}, {} Gbit/s", cell.network, cell.kv_store, cell.link_gbit);
     let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for cell in cells {

@@ -4,7 +4,6 @@ use super::{Curve, Form, LEARNING_RATE, SPEED};
 use mxrs::types::{Error, ErrorKind, Result};
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use std::sync::Once;
 
 const SIZE: (u32, u32) = (1000, 760);
 const COLORS: [RGBColor; 4] =
@@ -15,7 +14,7 @@ const COLORS: [RGBColor; 4] =
 /// # Errors
 /// Returns an error of the drawing library.
 pub fn picture(curves: &[Curve], form: Form) -> Result<Vec<u8>> {
-    with_font();
+    crate::font::register();
     match form {
         Form::Svg => {
             let mut text = String::new();
@@ -28,16 +27,6 @@ pub fn picture(curves: &[Curve], form: Form) -> Result<Vec<u8>> {
             png(&pixels)
         }
     }
-}
-
-/// Registers a font for PNG pictures, so that the picture does not depend on the fonts of the machine.
-fn with_font() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let font = epaint_default_fonts::UBUNTU_LIGHT;
-        // An error is ignored here: if the font cannot be read, drawing fails with an error.
-        let _ = plotters::style::register_font("sans-serif", FontStyle::Normal, font);
-    });
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
